@@ -1,0 +1,216 @@
+// fenchel train: fits a model and writes it with its certificate.
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/signals.hpp"
+#include "cli/warm_start.hpp"
+#include "fenchel/base/clock.hpp"
+#include "fenchel/base/error.hpp"
+#include "fenchel/model/file.hpp"
+#include "fenchel/registry/fit.hpp"
+
+namespace fenchel::cli {
+namespace {
+
+struct Train {
+  std::string data_path, model_path, warm_start, trace;
+  OutputOptions output;
+  DataOptions data;
+  ProblemOptions problem;
+  EffortOptions effort;
+  Threads threads;
+};
+
+struct Times {
+  double load = 0.0;
+  double solve = 0.0;
+  double total = 0.0;
+};
+
+std::string default_model_path(const std::string& data_path) {
+  return std::filesystem::path(data_path).stem().string() + ".fenchel";
+}
+
+// Long work must not end at a place that cannot be written.
+void check_writable(const std::string& path) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
+    throw Error(Fault::failure, fmt::format("{}: cannot write: there is no directory {}", path, directory.string()));
+  }
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(Fault::failure, fmt::format("{}: cannot write: it is a directory", path));
+  }
+}
+
+std::string resolve_model_path(const Train& train) {
+  if (!train.model_path.empty()) return train.model_path;
+  if (train.data_path == "-") throw Error(Fault::usage, "data from standard input need a name for the model: give MODEL");
+  return default_model_path(train.data_path);
+}
+
+void check_certificate(const registry::Fit& fit) {
+  for (const registry::Output& output : fit.outputs) {
+    if (output.certificate.valid()) continue;
+    throw Error(Fault::failure, "the numbers overflow and no gap can be certified, so that no model was written: rescale "
+                                "the features or targets, or choose a larger lambda");
+  }
+}
+
+Json per_class(const model::Model& model) {
+  Json list = Json::array();
+  for (std::size_t k = 0; k < model.outputs.size(); ++k) {
+    Json entry{{"class", label(model.classes[k])}, {"status", run::name(model.outputs[k].status)}};
+    put_certificate(entry, model.outputs[k].certificate);
+    entry["passes"] = model.outputs[k].passes;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// What a report is about; `fit` has given its weights to `model` already.
+struct Outcome {
+  const registry::Fit& fit;
+  const model::Model& model;
+  const std::string& path;
+  std::uint64_t threads;
+  Times seconds;
+};
+
+Json json_report(const Outcome& outcome) {
+  const auto& [fit, model, path, threads, seconds] = outcome;
+  Json object{{"status", run::name(fit.status)}};
+  put_certificate(object, fit.total);
+  put_problem(object, model.settings, model.lambda, model.strength);
+  object["solver"] = model.solver;
+  object["passes"] = fit.passes;
+  object["seconds"] = {{"load", seconds.load}, {"solve", seconds.solve}, {"total", seconds.total}};
+  object["rows"] = model.rows;
+  object["features"] = model.features;
+  object["nonzeros"] = model.nonzeros;
+  object["nonzero_weights"] = model.nonzero_weights();
+  object["threads"] = threads;
+  object["precision"] = model::name(model.precision);
+  object["model"] = path;
+  object["seed"] = model.settings.seed;
+  if (!model.classes.empty()) object["classes"] = labels(model.classes);
+  if (model.outputs.size() > 1) object["per_class"] = per_class(model);
+  return object;
+}
+
+std::string text_report(const Outcome& outcome) {
+  const auto& [fit, model, path, threads, seconds] = outcome;
+  std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
+                                 run::name(fit.status), model.solver, fit.passes, seconds.solve, seconds.load);
+  text += certificate_lines(fit.total);
+  if (model.outputs.size() > 1) {
+    text += fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
+  }
+  text += fmt::format("weights   {} of {} are not zero\n", model.nonzero_weights(),
+                      model.features * model.outputs.size());
+  text += fmt::format("model     {}\n", path);
+  return text;
+}
+
+int exit_code(run::Status status) {
+  if (status == run::Status::optimal) return exit_done;
+  return status == run::Status::interrupted ? exit_interrupted : exit_stopped_early;
+}
+
+registry::Fit solve(const Train& train, const registry::Plan& plan, const std::optional<WarmStart>& start) {
+  signals::defer();
+  Monitor monitor(train.output, train.trace);
+  run::Options options = train.effort.resolve();
+  options.interrupt = &signals::interrupted();
+  monitor.attach(options);
+  const std::vector<solver::Start> starts = start ? start->starts() : std::vector<solver::Start>{};
+  registry::Fit fit = registry::fit(plan, options, starts);
+  check_certificate(fit);
+  return fit;
+}
+
+int run_train(Train& train) {
+  const Stopwatch clock;
+  Times seconds;
+  train.output.check();
+  registry::Settings settings = train.problem.resolve();
+  train.effort.check_solver();
+  settings.solver = train.effort.solver;
+  settings.seed = train.effort.seed;
+  data::ReadOptions reading = train.data.resolve();
+  const std::string path = resolve_model_path(train);
+  check_writable(path);
+  std::vector<double> weights = train.problem.weights();
+  std::vector<double> factors = train.problem.factors();
+  check_supported(settings, factors);
+  std::optional<model::Model> earlier;
+  if (!train.warm_start.empty()) {
+    earlier = model::load(train.warm_start);
+    if (!reading.index_base) reading.index_base = earlier->index_base;
+  }
+  train.threads.apply();
+
+  const data::Dataset dataset = data::read(train.data_path, reading);
+  const registry::Plan plan(dataset, settings, std::move(weights), std::move(factors));
+  std::optional<WarmStart> start;
+  if (earlier) start.emplace(*earlier, plan, data::cols(dataset.matrix()));
+  seconds.load = clock.seconds();
+  if (start && !start->note().empty() && !train.output.quiet) warn(start->note());
+  const bool talk = !train.output.json && !train.output.quiet;
+  const bool early = train.output.verbose || (talk && on_terminal());  // before a long silence, not after it
+  const std::string problem = fmt::format(
+      "solving   {}\ndata      {} rows, {} features, {} nonzeros{}\n",
+      formula(settings, plan.lambda(), !plan.problem(0).sample.weights.empty()), dataset.rows(),
+      data::cols(dataset.matrix()), data::nonzeros(dataset.matrix()),
+      plan.classes().empty() ? "" : fmt::format(", classes {}", label_list(plan.classes())));
+  if (early) note(problem);
+
+  registry::Fit fit = solve(train, plan, start);
+  seconds.solve = fit.seconds;
+  const model::Model model = model::make_model(plan, std::move(fit), dataset);
+  model::save(model, path);
+  seconds.total = clock.seconds();
+  const Outcome outcome{fit, model, path, train.threads.count(), seconds};
+  if (train.output.json) print_json(json_report(outcome));
+  if (talk) print((early ? "" : problem) + text_report(outcome));
+  return exit_code(fit.status);
+}
+
+}  // namespace
+
+Action add_train(CLI::App& app) {
+  auto train = std::make_shared<Train>();
+  CLI::App& command = *app.add_subcommand(
+      "train", fmt::format("fit a model and certify how far from optimal it is at most\n\nMinimizes over w and b\n\n    "
+                           "{}\n\nand writes the model with a certificate: the gap is an upper bound on P(w, b) - P*.\n",
+                           objective_text));
+  add_positional(command, "DATA", train->data_path, "training data, or - for standard input")->required();
+  add_positional(command, "MODEL", train->model_path,
+                 "the model file to write (default: DATA without directory and last extension, + .fenchel)");
+  train->problem.add(command);
+  train->effort.add(command);
+  train->threads.add(command);
+  add_file(command, "--warm-start", train->warm_start, "start from the weights and duals of this model")
+      ->group("Effort");
+  train->data.add(command);
+  train->data.add_precision(command);
+  add_file(command, "--trace", train->trace, "write every certificate as one JSON object a line while solving")
+      ->group("Output");
+  train->output.add(command);
+  command.footer([] {
+    return loss_table() + "\n" + penalty_table() +
+           "\nExit codes: 0 the tolerance was reached; 4 stopped early (passes, time, stalled) and 130 interrupted, with "
+           "the model\nwritten and its true gap in it; 1 failed; 2 wrong command line; 3 bad input.";
+  });
+  return [train] { return run_train(*train); };
+}
+
+}  // namespace fenchel::cli

@@ -1,0 +1,49 @@
+# All tests run under ctest. Labels: `unit` (C++, one binary), `script` (Python), `install`, and `full` for what is
+# too long for every day.
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# --- C++: tests/<room>/*_test.cpp, helpers in tests/support/ ---
+file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS tests/*_test.cpp tests/support/*.cpp)
+add_executable(fenchel_tests ${unit_sources})
+target_include_directories(fenchel_tests PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(fenchel_tests PRIVATE FENCHEL_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+target_link_libraries(fenchel_tests PRIVATE fenchel fenchel_warnings GTest::gtest_main)
+
+# Test suites whose name ends in `Slow` wait for a full run and never run sanitized. Discovery at test time keeps the
+# build from running what it builds.
+set(discovery WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "-*Slow.*" PROPERTIES LABELS unit TIMEOUT 300)
+gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "*Slow.*" PROPERTIES LABELS full TIMEOUT 1800)
+
+# --- Python: every tests/*/test_*.py is one test; exit code 77 says "skipped" ---
+# The system's interpreter first: that is where the packages of `./dev setup` go.
+find_program(FENCHEL_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(FENCHEL_PYTHON python3 REQUIRED)
+file(GLOB scripts CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} tests/*/test_*.py)
+foreach(script IN LISTS scripts)
+  string(REGEX REPLACE "^tests/(.*)\\.py$" "\\1" name ${script})
+  add_test(NAME ${name} COMMAND ${FENCHEL_PYTHON} tests/run_script.py ${script} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(environment FENCHEL_SOURCE_DIR=${PROJECT_SOURCE_DIR} PYTHONDONTWRITEBYTECODE=1)
+  if(TARGET fenchel_cli)
+    list(APPEND environment FENCHEL_CLI=$<TARGET_FILE:fenchel_cli>)
+  endif()
+  set(labels script)
+  set(timeout 600)
+  if(name MATCHES "_full$")
+    list(APPEND labels full)
+    set(timeout 7200)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "${environment}" LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout})
+endforeach()
+
+add_test(NAME ladder COMMAND ${FENCHEL_PYTHON} tools/check_ladder.py WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(ladder PROPERTIES LABELS script)
+
+# --- The installed tree, used by a stranger ---
+add_test(NAME consumer COMMAND ${CMAKE_COMMAND}
+  -D build=${PROJECT_BINARY_DIR} -D compiler=${CMAKE_CXX_COMPILER} -D generator=${CMAKE_GENERATOR}
+  -P ${PROJECT_SOURCE_DIR}/tests/consumer/check.cmake)
+set_tests_properties(consumer PROPERTIES LABELS install TIMEOUT 300)

@@ -1,0 +1,1 @@
+#include <oneapi/tbb/parallel_for.h>  // the stand-in next door

@@ -1,0 +1,196 @@
+#include "fenchel/data/linear_map.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "fenchel/base/rounding.hpp"
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::data {
+namespace {
+
+// A sum and the sum of magnitudes side by side, so that a scatter touches one cache line.
+struct Enclosed {
+  double sum = 0.0;
+  double magnitude = 0.0;
+};
+
+void add(double& sum, double product) { sum += product; }
+void add(Enclosed& entry, double product) {
+  entry.sum += product;
+  entry.magnitude += std::fabs(product);
+}
+void merge(double& sum, double other) { sum += other; }
+void merge(Enclosed& entry, const Enclosed& other) {
+  entry.sum += other.sum;
+  entry.magnitude += other.magnitude;
+}
+
+// Four independent partial sums hide the latency of the addition; their order is fixed.
+template <class Value>
+double dot(const SparseRow<Value>& row, const double* w) {
+  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  const std::size_t n = row.values.size();
+  const std::uint32_t* column = row.columns.data();
+  const Value* value = row.values.data();
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    s0 += static_cast<double>(value[k]) * w[column[k]];
+    s1 += static_cast<double>(value[k + 1]) * w[column[k + 1]];
+    s2 += static_cast<double>(value[k + 2]) * w[column[k + 2]];
+    s3 += static_cast<double>(value[k + 3]) * w[column[k + 3]];
+  }
+  for (; k < n; ++k) s0 += static_cast<double>(value[k]) * w[column[k]];
+  return (s0 + s1) + (s2 + s3);
+}
+
+template <class Value>
+double dot(const DenseRow<Value>& row, const double* w) {
+  constexpr std::size_t lanes = 8;
+  double s[lanes] = {};
+  const std::size_t n = row.values.size();
+  const Value* value = row.values.data();
+  std::size_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    for (std::size_t l = 0; l < lanes; ++l) s[l] += static_cast<double>(value[j + l]) * w[j + l];
+  }
+  for (; j < n; ++j) s[0] += static_cast<double>(value[j]) * w[j];
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+// Boundaries of at most `count` slabs of rows with about equally many nonzeros.
+std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count) {
+  return std::visit(
+      [&](const auto& m) {
+        std::vector<std::size_t> bounds{0};
+        for (std::size_t k = 1; k < count; ++k) {
+          const std::size_t target = m.nonzeros() / count * k;
+          std::size_t low = bounds.back(), high = m.rows();
+          while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (m.nonzeros_before(middle) < target) low = middle + 1; else high = middle;
+          }
+          bounds.push_back(low);
+        }
+        bounds.push_back(m.rows());
+        return bounds;
+      },
+      matrix);
+}
+
+// Every slab of rows has an accumulator of its own (the first one is the result); they are merged in order.
+template <class Accumulator>
+void accumulate(const Design& design, std::span<const std::size_t> slabs, std::span<const double> beta,
+                std::span<Accumulator> result, std::vector<Accumulator>& scratch) {
+  const std::size_t d = result.size();
+  const std::size_t count = slabs.size() - 1;
+  scratch.resize(d * (count - 1));
+  const auto target = [&](std::size_t slab) {
+    return slab == 0 ? result : std::span<Accumulator>(scratch).subspan((slab - 1) * d, d);
+  };
+  std::visit(
+      [&](const auto& m) {
+        tbb::parallel_for(std::size_t{0}, count, [&](std::size_t slab) {
+          const std::span<Accumulator> u = target(slab);
+          std::fill(u.begin(), u.end(), Accumulator{});
+          for (std::size_t i = slabs[slab]; i < slabs[slab + 1]; ++i) {
+            const double b = beta[i];
+            if (b == 0.0) continue;
+            m.row(i).for_each([&](std::size_t j, double x) { add(u[j], x * b); });
+            if (design.constant != 0.0) add(u[d - 1], design.constant * b);
+          }
+        });
+      },
+      design.matrix);
+  if (count == 1) return;
+  for_each_block(d, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t slab = 1; slab < count; ++slab) {
+      const std::span<const Accumulator> partial = target(slab);
+      for (std::size_t j = begin; j < end; ++j) merge(result[j], partial[j]);
+    }
+  });
+}
+
+}  // namespace
+
+LinearMap::LinearMap(Design design) : design_(std::move(design)) {
+  // More slabs than this would cost more memory traffic for the accumulators than for the data.
+  constexpr std::size_t most_slabs = 16;
+  const std::size_t slabs = std::clamp<std::size_t>(nonzeros(design_.matrix) / (4 * cols() + 1), 1, most_slabs);
+  slabs_ = balanced_slabs(design_.matrix, slabs);
+}
+
+void LinearMap::margins(std::span<const double> w, std::span<double> z) const {
+  const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) z[i] = dot(m.row(i), w.data()) + constant;
+        });
+      },
+      design_.matrix);
+}
+
+void LinearMap::margins(std::span<const double> w, std::span<double> z, std::span<double> error) const {
+  const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const auto row = m.row(i);
+            Enclosed product;
+            row.for_each([&](std::size_t j, double x) { add(product, x * w[j]); });
+            add(product, constant);
+            const auto terms = static_cast<double>(row.nonzeros() + 1);
+            z[i] = product.sum;
+            // k products and sums; the magnitude itself carries as many errors; a product may underflow.
+            error[i] = widen(gamma_bound(terms + 2) * product.magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
+                       terms * smallest_double;
+            if (row.nonzeros() == 0 && constant == 0.0) error[i] = 0.0;
+          }
+        });
+      },
+      design_.matrix);
+}
+
+void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
+  accumulate(design_, slabs_, beta, u, scratch_);
+}
+
+void LinearMap::adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const {
+  std::vector<Enclosed> enclosed(u.size());
+  std::vector<Enclosed> scratch;
+  accumulate(design_, slabs_, beta, std::span<Enclosed>(enclosed), scratch);
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    u[j] = enclosed[j].sum;
+    magnitude[j] = enclosed[j].magnitude;
+  }
+}
+
+double LinearMap::adjoint_error(double magnitude) const {
+  std::size_t longest = 0;
+  for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
+  const auto terms = static_cast<double>(longest + slabs_.size());
+  const double gamma = gamma_bound(terms + 2);
+  return widen(gamma * magnitude * (1.0 + gamma), 4) + static_cast<double>(rows()) * smallest_double;
+}
+
+std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) const {
+  std::vector<double> norms(rows());
+  const double constant_scale = scale.empty() ? 1.0 : scale.back();
+  const double constant = design_.constant * design_.constant * constant_scale;
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            double sum = constant;
+            m.row(i).for_each([&](std::size_t j, double x) { sum += scale.empty() ? x * x : x * x * scale[j]; });
+            norms[i] = sum;
+          }
+        });
+      },
+      design_.matrix);
+  return norms;
+}
+
+}  // namespace fenchel::data

@@ -1,0 +1,48 @@
+// The two products with the data, z = X w + b and u = X' beta, plain for solvers and with error bounds for
+// certificates. Results do not depend on the number of threads.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fenchel/data/matrix.hpp"
+
+namespace fenchel::data {
+
+// The matrix as the problem sees it: its columns and, for a regularized bias, one more of a constant value.
+struct Design {
+  Matrix matrix;
+  double constant = 0.0;  // 0: no constant column
+
+  [[nodiscard]] std::size_t rows() const { return data::rows(matrix); }
+  [[nodiscard]] std::size_t cols() const { return data::cols(matrix) + (constant != 0.0 ? 1 : 0); }
+};
+
+class LinearMap {
+ public:
+  explicit LinearMap(Design design);
+
+  [[nodiscard]] const Design& design() const { return design_; }
+  [[nodiscard]] std::size_t rows() const { return design_.rows(); }
+  [[nodiscard]] std::size_t cols() const { return design_.cols(); }
+
+  // z_i = x_i . w
+  void margins(std::span<const double> w, std::span<double> z) const;
+  // The same, with |exact - z_i| <= error_i.
+  void margins(std::span<const double> w, std::span<double> z, std::span<double> error) const;
+  // u = X' beta
+  void adjoint(std::span<const double> beta, std::span<double> u);
+  // The same, with magnitude_j = sum_i |x_ij beta_i| as computed; |exact - u_j| <= adjoint_error(magnitude_j).
+  void adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const;
+  [[nodiscard]] double adjoint_error(double magnitude) const;
+  // norm_i = sum_j x_ij^2 scale_j, or plain squared norms where scale is empty.
+  [[nodiscard]] std::vector<double> row_square_norms(std::span<const double> scale) const;
+
+ private:
+  Design design_;
+  std::vector<std::size_t> slabs_;  // row boundaries of the private accumulators of X' beta
+  std::vector<double> scratch_;
+};
+
+}  // namespace fenchel::data

@@ -1,0 +1,85 @@
+// Views of a data matrix, row by row: what the loops of the library see. A view owns nothing; `Dataset` does.
+// Values may be double or float (float only where the contract's precision rule allows it); every arithmetic
+// result is double.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+
+namespace fenchel::data {
+
+template <class Value>
+struct SparseRow {
+  std::span<const std::uint32_t> columns;
+  std::span<const Value> values;
+
+  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  // Calls visit(column, value) for every stored entry, columns ascending.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t k = 0; k < values.size(); ++k) visit(columns[k], static_cast<double>(values[k]));
+  }
+};
+
+template <class Value>
+struct DenseRow {
+  std::span<const Value> values;
+
+  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t j = 0; j < values.size(); ++j) visit(j, static_cast<double>(values[j]));
+  }
+};
+
+// Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]).
+template <class Value>
+struct CsrRows {
+  std::span<const std::uint64_t> offsets;
+  std::span<const std::uint32_t> columns;
+  std::span<const Value> values;
+  std::size_t column_count = 0;
+
+  [[nodiscard]] std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  [[nodiscard]] std::size_t cols() const { return column_count; }
+  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
+  [[nodiscard]] SparseRow<Value> row(std::size_t i) const {
+    const std::size_t begin = offsets[i];
+    const std::size_t count = offsets[i + 1] - begin;
+    return {columns.subspan(begin, count), values.subspan(begin, count)};
+  }
+};
+
+// Dense rows, one after the other.
+template <class Value>
+struct DenseRows {
+  std::span<const Value> values;
+  std::size_t row_count = 0;
+  std::size_t column_count = 0;
+
+  [[nodiscard]] std::size_t rows() const { return row_count; }
+  [[nodiscard]] std::size_t cols() const { return column_count; }
+  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return i * column_count; }
+  [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
+    return {values.subspan(i * column_count, column_count)};
+  }
+};
+
+using Matrix = std::variant<CsrRows<double>, CsrRows<float>, DenseRows<double>, DenseRows<float>>;
+
+inline std::size_t rows(const Matrix& matrix) {
+  return std::visit([](const auto& m) { return m.rows(); }, matrix);
+}
+inline std::size_t cols(const Matrix& matrix) {
+  return std::visit([](const auto& m) { return m.cols(); }, matrix);
+}
+inline std::size_t nonzeros(const Matrix& matrix) {
+  return std::visit([](const auto& m) { return m.nonzeros(); }, matrix);
+}
+
+}  // namespace fenchel::data

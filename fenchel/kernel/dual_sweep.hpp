@@ -1,0 +1,94 @@
+// One sweep of dual coordinate ascent over a given order of rows, templated on storage, loss and link. A link keeps what
+// the dual vector induces on the primal side and maps it to weights: u = X'(c alpha)/sum c, w_j = S(u_j, l1_j)/l2_j. As w
+// is a pointwise function of u, the elastic net needs no extra work for columns a row does not touch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fenchel/data/matrix.hpp"
+#include "fenchel/penalty/separable.hpp"
+
+namespace fenchel::kernel {
+
+// Pure l2 with one strength: w = u / l2 is kept itself.
+struct RidgeLink {
+  std::span<double> w;
+  double inverse_l2;
+
+  [[nodiscard]] double weight(std::size_t j) const { return w[j]; }
+  void add(std::size_t j, double change) { w[j] += change * inverse_l2; }
+};
+
+// l1 and l2 with one strength: u is kept.
+struct ElasticNetLink {
+  std::span<double> u;
+  double l1;
+  double inverse_l2;
+
+  [[nodiscard]] double weight(std::size_t j) const { return penalty::soft_threshold(u[j], l1) * inverse_l2; }
+  void add(std::size_t j, double change) { u[j] += change; }
+};
+
+// The same with a penalty factor a coordinate.
+struct FactoredLink {
+  std::span<double> u;
+  const penalty::Separable& penalty;
+
+  [[nodiscard]] double weight(std::size_t j) const { return penalty[j].conjugate_gradient(u[j]); }
+  void add(std::size_t j, double change) { u[j] += change; }
+};
+
+// What a sweep works on besides data, loss and link.
+struct SweepState {
+  std::span<const std::uint32_t> order;   // rows to visit
+  std::span<const double> targets;
+  std::span<const double> shares;         // c_i / sum c
+  std::span<const double> curvatures;     // q_i
+  std::span<double> alpha;
+  double constant = 0.0;                  // value of the constant column, the last coordinate of the link
+  double b = 0.0;                         // free bias of the proximal subproblem
+  double bias_step = 0.0;                 // 1/kappa; 0 without a free bias
+  std::size_t sample_every = 1;           // Fenchel-Young terms are looked at on every so-many-th visit
+};
+
+// Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.
+struct SweepReport {
+  double sampled_terms = 0.0;
+  double sampled_losses = 0.0;
+  double sampled_shares = 0.0;
+  bool changed = false;
+};
+
+template <class Rows, class L, class Link>
+SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& state) {
+  SweepReport report;
+  std::size_t until_sample = 0;
+  const std::size_t constant_column = rows.cols();
+  for (const std::uint32_t i : state.order) {
+    const auto row = rows.row(i);
+    double z = state.b;
+    row.for_each([&](std::size_t j, double x) { z += x * link.weight(j); });
+    if (state.constant != 0.0) z += state.constant * link.weight(constant_column);
+
+    const double y = state.targets[i];
+    const double old_alpha = state.alpha[i];
+    if (until_sample-- == 0) {
+      until_sample = state.sample_every - 1;
+      report.sampled_terms += state.shares[i] * loss.fenchel_young(y, z, old_alpha);
+      report.sampled_losses += state.shares[i] * loss.value(y, z);
+      report.sampled_shares += state.shares[i];
+    }
+    const double new_alpha = loss.dual_step(y, old_alpha, z, state.curvatures[i]);
+    const double change = (new_alpha - old_alpha) * state.shares[i];
+    if (change == 0.0) continue;
+    report.changed = true;
+    state.alpha[i] = new_alpha;
+    row.for_each([&](std::size_t j, double x) { link.add(j, change * x); });
+    if (state.constant != 0.0) link.add(constant_column, change * state.constant);
+    state.b += change * state.bias_step;
+  }
+  return report;
+}
+
+}  // namespace fenchel::kernel

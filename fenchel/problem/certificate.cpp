@@ -1,0 +1,256 @@
+#include "fenchel/problem/certificate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fenchel/base/sum.hpp"
+#include "fenchel/problem/feasibility.hpp"
+
+namespace fenchel::problem {
+namespace {
+
+// A quantity summed twice: at the computed values, and at the worst corner of their uncertainty.
+struct TwoLevels {
+  CompensatedSum nearest;
+  CompensatedSum worst;
+  void add(const TwoLevels& other) {
+    nearest.add(other.nearest);
+    worst.add(other.worst);
+  }
+};
+
+// Relative errors of a compensated sum of products and a division: generous.
+constexpr double sum_roundings = 16;
+
+struct Uncertain {
+  double value = 0.0;
+  double error = 0.0;
+
+  [[nodiscard]] Interval range() const { return {value - error, value + error}; }
+};
+
+// alpha_i = scale beta_i / c_i, with what the products and the slack leave open.
+Uncertain dual_entry(const DualPoint& dual, double weight, std::size_t i) {
+  if (dual.scale == 1.0 && weight == 1.0 && dual.slack.empty()) return {.value = dual.beta[i], .error = 0.0};
+  const double alpha = dual.scale * dual.beta[i] / weight;
+  const double slack = dual.slack.empty() ? 0.0 : dual.scale * dual.slack[i] / weight;
+  return {.value = alpha, .error = alpha == 0.0 && slack == 0.0 ? 0.0 : widen(4 * unit_roundoff * std::fabs(alpha) + slack, 8)};
+}
+
+template <class L>
+double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
+  const Interval domain = loss.dual_domain(y);
+  const Interval zs = z.range();
+  const Interval alphas{domain.clamp(alpha.range().low), domain.clamp(alpha.range().high)};
+  double worst = std::max(loss.fenchel_young(y, zs.low, alphas.low), loss.fenchel_young(y, zs.high, alphas.low));
+  if (alphas.low != alphas.high) {
+    worst = std::max({worst, loss.fenchel_young(y, zs.low, alphas.high), loss.fenchel_young(y, zs.high, alphas.high)});
+  }
+  return worst;
+}
+
+TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const DualPoint& dual) {
+  return std::visit(
+      [&](const auto& loss) {
+        return block_sum<TwoLevels>(problem.rows(), [&](std::size_t i, TwoLevels& sum) {
+          const double c = problem.sample.weight(i);
+          if (c == 0.0) return;
+          const double y = problem.sample.targets[i];
+          const Uncertain z{.value = primal.z[i], .error = primal.z_error[i]};
+          const Uncertain alpha = dual_entry(dual, c, i);
+          sum.nearest.add(c * loss.fenchel_young(y, z.value, loss.dual_domain(y).clamp(alpha.value)));
+          sum.worst.add(c * worst_bracket(loss, y, z, alpha));
+        });
+      },
+      problem.loss);
+}
+
+TwoLevels penalty_brackets(const Problem& problem, const PrimalPoint& primal, const DualPoint& dual) {
+  return block_sum<TwoLevels>(problem.dimension(), [&](std::size_t j, TwoLevels& sum) {
+    const penalty::Strength g = problem.penalty[j];
+    if (g.unpenalized()) return;  // u_j = 0 exactly
+    const Interval feasible{-g.dual_bound(), g.dual_bound()};
+    const double u = dual.scale * dual.u[j];
+    const Uncertain entry{.value = u, .error = widen(dual.scale * dual.u_error[j] + 2 * unit_roundoff * std::fabs(u), 4)};
+    const double low = feasible.clamp(entry.range().low), high = feasible.clamp(entry.range().high);
+    sum.nearest.add(g.fenchel_young(primal.w[j], feasible.clamp(u)));
+    sum.worst.add(std::max(g.fenchel_young(primal.w[j], low), g.fenchel_young(primal.w[j], high)));
+  });
+}
+
+// The largest scale in [0, 1] that makes scale * (u_j +- error_j) feasible for every coordinate.
+double feasible_scale(const Problem& problem, const DualPoint& dual) {
+  double scale = 1.0;
+  for (std::size_t j = 0; j < dual.u.size(); ++j) {
+    const penalty::Strength g = problem.penalty[j];
+    if (g.unpenalized() || g.l2 > 0.0) continue;
+    const double largest = widen(std::fabs(dual.u[j]) + dual.u_error[j], 2);
+    if (largest > g.l1) scale = std::min(scale, narrow(g.l1 / largest, 2));
+    if (std::isnan(largest)) scale = 0.0;
+  }
+  return scale;
+}
+
+}  // namespace
+
+double Certificate::relative_gap() const {
+  if (gap == 0.0) return 0.0;
+  return gap / std::max(std::fabs(primal), std::fabs(dual));
+}
+
+Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {}
+
+PrimalPoint Certifier::primal(std::span<const double> w, double b) const {
+  PrimalPoint point{.w = {w.begin(), w.end()}, .b = b, .z = std::vector<double>(problem_.rows()),
+                    .z_error = std::vector<double>(problem_.rows())};
+  map_.margins(w, point.z, point.z_error);
+  add_bias(point);
+  evaluate(point);
+  return point;
+}
+
+PrimalPoint Certifier::primal_with_best_bias(std::span<const double> w, double b) const {
+  PrimalPoint point{.w = {w.begin(), w.end()}, .b = b, .z = std::vector<double>(problem_.rows()),
+                    .z_error = std::vector<double>(problem_.rows())};
+  map_.margins(w, point.z, point.z_error);
+  if (problem_.free_bias) point.b = risk::best_bias(problem_.loss, problem_.sample, point.z, b);
+  add_bias(point);
+  evaluate(point);
+  return point;
+}
+
+void Certifier::add_bias(PrimalPoint& point) const {
+  if (point.b == 0.0) return;
+  for_each_block(point.z.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      point.z[i] += point.b;
+      point.z_error[i] = widen(point.z_error[i] + 2 * unit_roundoff * std::fabs(point.z[i]), 2);
+    }
+  });
+}
+
+PrimalPoint Certifier::stretched(const PrimalPoint& point, double factor) const {
+  PrimalPoint result = point;
+  for (double& w : result.w) w *= factor;
+  result.b *= factor;
+  for (std::size_t i = 0; i < result.z.size(); ++i) {
+    result.z[i] *= factor;
+    // Rounding the weights adds less than z_error itself, which holds at least three roundings of every product.
+    result.z_error[i] = widen(2 * factor * point.z_error[i] +
+                                  4 * unit_roundoff * (std::fabs(result.z[i]) + std::fabs(result.b)), 4);
+  }
+  evaluate(result);
+  return result;
+}
+
+// By convexity, a value at the centre of an interval lies at most as far
+// above the values inside as the larger end lies above it; that bounds P from below.
+void Certifier::evaluate(PrimalPoint& point) const {
+  const TwoLevels risk = std::visit(
+      [&](const auto& loss) {
+        return block_sum<TwoLevels>(point.z.size(), [&](std::size_t i, TwoLevels& sum) {
+          const double c = problem_.sample.weight(i);
+          if (c == 0.0) return;
+          const double y = problem_.sample.targets[i];
+          const double value = loss.value(y, point.z[i]);
+          const double ends = std::max(loss.value(y, point.z[i] - point.z_error[i]),
+                                       loss.value(y, point.z[i] + point.z_error[i]));
+          sum.nearest.add(c * value);
+          sum.worst.add(c * (std::max(0.0, ends - value) + 2 * sum_roundings * unit_roundoff * (value + ends)));
+        });
+      },
+      problem_.loss);
+  const double penalty = block_sum<CompensatedSum>(point.w.size(), [&](std::size_t j, CompensatedSum& sum) {
+                           sum.add(problem_.penalty[j].value(point.w[j]));
+                         }).total();
+  point.value = risk.nearest.total() / problem_.sample.weight_sum + penalty;
+  point.value_low = narrow(point.value, sum_roundings) - widen(risk.worst.total() / problem_.sample.weight_sum, sum_roundings);
+}
+
+DualPoint Certifier::dual(std::span<const double> alpha) const {
+  DualPoint point{.beta = weighted_dual(problem_, alpha)};
+  if (unpenalized_.any()) {
+    unpenalized_.repair(problem_, point);
+  } else if (problem_.free_bias) {
+    zero_sum(problem_, point.beta);
+  }
+  evaluate(point);
+  return point;
+}
+
+DualPoint Certifier::dual_of(const PrimalPoint& point) const {
+  std::vector<double> alpha(point.z.size());
+  std::visit(
+      [&](const auto& loss) {
+        for_each_block(alpha.size(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            alpha[i] = -loss.derivative(problem_.sample.targets[i], point.z[i]);
+          }
+        });
+      },
+      problem_.loss);
+  return dual(alpha);
+}
+
+DualPoint Certifier::dual_as_given(std::vector<double> beta) const {
+  DualPoint point{.beta = std::move(beta)};
+  const bool feasible =
+      unpenalized_.any() ? unpenalized_.verify(problem_, point) : exactly_feasible(problem_, point.beta);
+  evaluate(point);
+  if (!feasible) point.value = -infinity;
+  return point;
+}
+
+void Certifier::evaluate(DualPoint& point) const {
+  const double sum = problem_.sample.weight_sum;
+  point.u.resize(problem_.dimension());
+  point.u_error.resize(problem_.dimension());
+  map_.adjoint(point.beta, point.u, point.u_error);
+  std::vector<double> spread(point.slack.empty() ? 0 : problem_.dimension());
+  if (!point.slack.empty()) {
+    std::vector<double> ignored(problem_.dimension());
+    map_.adjoint(point.slack, ignored, spread);
+  }
+  for (std::size_t j = 0; j < point.u.size(); ++j) {
+    const double slack = spread.empty() ? 0.0 : spread[j] + map_.adjoint_error(spread[j]);
+    const double error = map_.adjoint_error(point.u_error[j]) + slack;
+    point.u[j] /= sum;
+    point.u_error[j] = error == 0.0 ? 0.0 : widen(error / sum + 4 * unit_roundoff * std::fabs(point.u[j]), 8);
+  }
+  point.scale = feasible_scale(problem_, point);
+  const double conjugates = std::visit(
+      [&](const auto& loss) {
+        return block_sum<CompensatedSum>(point.beta.size(), [&](std::size_t i, CompensatedSum& s) {
+                 const double c = problem_.sample.weight(i);
+                 if (c == 0.0) return;
+                 const double y = problem_.sample.targets[i];
+                 s.add(c * loss.conjugate(y, loss.dual_domain(y).clamp(dual_entry(point, c, i).value)));
+               }).total();
+      },
+      problem_.loss);
+  const double penalty = block_sum<CompensatedSum>(point.u.size(), [&](std::size_t j, CompensatedSum& s) {
+                           const penalty::Strength g = problem_.penalty[j];
+                           if (g.l2 > 0.0) s.add(g.conjugate(point.scale * point.u[j]));
+                         }).total();
+  point.value = -conjugates / sum - penalty;
+}
+
+Certificate Certifier::pair(const PrimalPoint& primal, const DualPoint& dual) const {
+  Certificate result{.primal = primal.value};
+  if (dual.value == -infinity) return result;
+  TwoLevels gap = loss_brackets(problem_, primal, dual);
+  const TwoLevels penalty = penalty_brackets(problem_, primal, dual);
+  const double nearest = gap.nearest.total() / problem_.sample.weight_sum + penalty.nearest.total();
+  const double worst = widen(widen(gap.worst.total() / problem_.sample.weight_sum, sum_roundings) +
+                             widen(penalty.worst.total(), sum_roundings));
+  if (!std::isfinite(worst) || !std::isfinite(primal.value) || !std::isfinite(primal.value_low)) return result;
+  result.gap = worst;
+  result.rounding = worst - nearest;
+  // D = P - (exact gap) >= (lower bound on P) - gap.
+  const double dual_value = primal.value_low - worst;
+  result.dual = dual_value - 2 * unit_roundoff * std::fabs(dual_value) - smallest_double;
+  return result;
+}
+
+}  // namespace fenchel::problem

@@ -1,0 +1,34 @@
+// The problem that was asked:  P(w, b) = (1/sum c) sum_i c_i phi(y_i, x_i.w + b) + sum_j g_j(w_j),
+// with g_j = l1_j |w_j| + (l2_j/2) w_j^2. A regularized bias is a constant column of the design; a free bias is b.
+// Everything here is a view or a value: a Problem is cheap to copy, and owns no data.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "fenchel/data/linear_map.hpp"
+#include "fenchel/loss/any.hpp"
+#include "fenchel/penalty/separable.hpp"
+#include "fenchel/risk/pointwise.hpp"
+
+namespace fenchel::problem {
+
+struct Problem {
+  data::Design design;
+  risk::Sample sample;
+  loss::Any loss;
+  penalty::Separable penalty;
+  bool free_bias = false;
+
+  [[nodiscard]] std::size_t rows() const { return design.rows(); }
+  [[nodiscard]] std::size_t dimension() const { return design.cols(); }
+};
+
+// What a solver offers: a primal point and, if it has one, a dual vector (one number a row). Views into the solver.
+struct Candidate {
+  std::span<const double> w;
+  double b = 0.0;
+  std::span<const double> alpha;  // empty: the certificate takes alpha_i = -phi'(z_i)
+};
+
+}  // namespace fenchel::problem

@@ -1,0 +1,74 @@
+#include "fenchel/registry/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fenchel/base/clock.hpp"
+#include "fenchel/registry/solvers.hpp"
+
+namespace fenchel::registry {
+namespace {
+
+// Of two statuses, the one that tells the user more about what is missing.
+run::Status worse(run::Status a, run::Status b) {
+  const auto rank = [](run::Status status) {
+    switch (status) {
+      case run::Status::optimal: return 0;
+      case run::Status::stalled: return 1;
+      case run::Status::max_passes: return 2;
+      case run::Status::time_limit: return 3;
+      case run::Status::interrupted: return 4;
+    }
+    return 0;
+  };
+  return rank(a) >= rank(b) ? a : b;
+}
+
+}  // namespace
+
+problem::Certificate total_of(std::span<const Output> outputs) {
+  problem::Certificate total{.primal = 0.0, .dual = 0.0, .gap = 0.0, .rounding = 0.0};
+  for (const Output& output : outputs) {
+    total.primal += output.certificate.primal;
+    total.dual += output.certificate.dual;
+    total.gap += output.certificate.gap;
+    total.rounding += output.certificate.rounding;
+  }
+  if (outputs.size() > 1) {  // the sums stay bounds
+    const auto terms = static_cast<double>(outputs.size());
+    total.gap = widen(total.gap, terms);
+    total.dual -= gamma_bound(terms) * std::fabs(total.dual) * 2;
+  }
+  return total;
+}
+
+Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
+  const Stopwatch clock;
+  Fit result;
+  for (std::size_t k = 0; k < plan.outputs(); ++k) {
+    const problem::Problem problem = plan.problem(k);
+    const SolverEntry& entry = choose(plan.settings().solver, problem);
+    const std::unique_ptr<solver::Solver> solver =
+        entry.make(problem, start.empty() ? solver::Start{} : start[k], plan.settings().seed);
+    run::Options remaining = options;
+    remaining.time_limit = options.time_limit - clock.seconds();
+    run::Result run = run::run(problem, *solver, remaining);
+    result.outputs.push_back({.w = std::move(run.w),
+                              .b = run.b,
+                              .beta = std::move(run.beta),
+                              .certificate = run.certificate,
+                              .bias_range = run.bias_range,
+                              .status = run.status,
+                              .passes = run.passes});
+    result.solver = entry.name;
+    result.status = worse(result.status, run.status);
+    result.passes += run.passes;
+    result.certificate_passes += run.certificate_passes;
+  }
+  result.total = total_of(result.outputs);
+  result.seconds = clock.seconds();
+  return result;
+}
+
+}  // namespace fenchel::registry

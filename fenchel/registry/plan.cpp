@@ -1,0 +1,123 @@
+#include "fenchel/registry/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::registry {
+namespace {
+
+double sum_of(std::span<const double> values) {
+  CompensatedSum sum;
+  for (const double v : values) sum.add(v);
+  return sum.total();
+}
+
+void check_count(std::span<const double> values, std::size_t expected, std::string_view what, std::string_view of) {
+  if (values.empty() || values.size() == expected) return;
+  throw Error(Fault::input, fmt::format("{} {} for {} {}: give exactly one number a line for each", values.size(), what,
+                                        expected, of));
+}
+
+}  // namespace
+
+Plan::Plan(const data::Dataset& dataset, const Settings& settings, std::vector<double> weights,
+           std::vector<double> factors)
+    : dataset_(dataset), settings_(settings), weights_(std::move(weights)), factors_(std::move(factors)) {
+  check_count(weights_, dataset_.rows(), "weights", "rows");
+  check_count(factors_, data::cols(dataset_.matrix()), "penalty factors", "features");
+  find_classes();
+  combine_weights();
+  resolve_strength();
+}
+
+void Plan::find_classes() {
+  const std::vector<double>& labels = dataset_.targets;
+  if (loss::task(settings_.loss) == loss::Task::regression) {
+    targets_.push_back(labels);
+    return;
+  }
+  for (const double label : labels) {
+    if (std::trunc(label) != label) {
+      throw Error(Fault::input, fmt::format("label {} is not an integer, but --loss {} takes labels as classes: use a "
+                                            "regression loss such as squared, huber or absolute",
+                                            label, loss::name(settings_.loss)));
+    }
+  }
+  classes_ = labels;
+  std::sort(classes_.begin(), classes_.end());
+  classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+  if (classes_.size() < 2) {
+    throw Error(Fault::input, fmt::format("all {} rows have the label {}, but --loss {} needs two classes",
+                                          labels.size(), classes_.front(), loss::name(settings_.loss)));
+  }
+  const std::size_t first = classes_.size() == 2 ? 1 : 0;  // of two classes, the larger is +1
+  for (std::size_t k = first; k < classes_.size(); ++k) {
+    std::vector<double> target(labels.size());
+    std::transform(labels.begin(), labels.end(), target.begin(),
+                   [&](double label) { return label == classes_[k] ? 1.0 : -1.0; });
+    targets_.push_back(std::move(target));
+  }
+}
+
+void Plan::combine_weights() {
+  const ClassWeight& wanted = settings_.class_weight;
+  combined_ = weights_;
+  if (wanted.balanced || !wanted.by_label.empty()) {
+    if (classes_.empty()) {
+      throw Error(Fault::usage, fmt::format("--class-weight needs a classification loss, not {}",
+                                            loss::name(settings_.loss)));
+    }
+    for (const auto& [label, weight] : wanted.by_label) {
+      if (!std::binary_search(classes_.begin(), classes_.end(), label)) {
+        throw Error(Fault::usage, fmt::format("--class-weight names class {}, which does not occur in the data", label));
+      }
+    }
+    combined_.resize(dataset_.rows(), 1.0);
+    std::map<double, CompensatedSum> sizes;
+    for (std::size_t i = 0; i < combined_.size(); ++i) sizes[dataset_.targets[i]].add(combined_[i]);
+    const double total = sum_of(combined_);
+    const auto weight_of = [&](double label) {
+      if (!wanted.balanced) {
+        const auto at = wanted.by_label.find(label);
+        return at == wanted.by_label.end() ? 1.0 : at->second;
+      }
+      const double size = sizes[label].total();
+      return size > 0.0 ? total / (static_cast<double>(classes_.size()) * size) : 0.0;
+    };
+    for (std::size_t i = 0; i < combined_.size(); ++i) combined_[i] *= weight_of(dataset_.targets[i]);
+  }
+  if (std::all_of(combined_.begin(), combined_.end(), [](double c) { return c == 1.0; })) combined_.clear();
+  weight_sum_ = combined_.empty() ? static_cast<double>(dataset_.rows()) : sum_of(combined_);
+  if (!(weight_sum_ > 0.0) || !std::isfinite(weight_sum_)) {
+    throw Error(Fault::input, "the weights sum to zero or overflow: at least one row needs a positive, finite weight");
+  }
+}
+
+void Plan::resolve_strength() {
+  if (settings_.direct) {
+    strength_ = *settings_.direct;
+    lambda_ = strength_.l1 + strength_.l2;
+    return;
+  }
+  lambda_ = settings_.lambda ? *settings_.lambda : 1.0 / (settings_.C.value_or(1.0) * weight_sum_);
+  strength_ = std::visit([&](const auto& penalty) { return penalty.strength(lambda_); }, settings_.penalty);
+}
+
+problem::Problem Plan::problem(std::size_t output) const {
+  const bool regularized = settings_.bias == Bias::regularized;
+  std::vector<double> factors = factors_;
+  if (regularized && !factors.empty()) factors.push_back(1.0);
+  return {.design = {.matrix = dataset_.matrix(), .constant = regularized ? settings_.bias_value : 0.0},
+          .sample = {.targets = targets_[output], .weights = combined_, .weight_sum = weight_sum_},
+          .loss = settings_.loss,
+          .penalty = penalty::Separable(strength_, std::move(factors)),
+          .free_bias = settings_.bias == Bias::free};
+}
+
+}  // namespace fenchel::registry

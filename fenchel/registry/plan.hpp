@@ -1,0 +1,51 @@
+// From data and settings to problems: labels become classes and targets, weights are combined, lambda is resolved.
+// A plan owns what its problems view, besides the data set; it does not move while problems are in use.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fenchel/data/dataset.hpp"
+#include "fenchel/problem/problem.hpp"
+#include "fenchel/registry/settings.hpp"
+
+namespace fenchel::registry {
+
+class Plan {
+ public:
+  // `weights` (one a row) and `factors` (one a feature) may be empty: all 1. Throws Error where data and settings do not fit.
+  Plan(const data::Dataset& dataset, const Settings& settings, std::vector<double> weights = {},
+       std::vector<double> factors = {});
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  // One problem for two classes or a regression, one a class (against the rest) for more.
+  [[nodiscard]] std::size_t outputs() const { return targets_.size(); }
+  [[nodiscard]] problem::Problem problem(std::size_t output) const;
+
+  [[nodiscard]] std::span<const double> classes() const { return classes_; }  // ascending; empty for a regression
+  [[nodiscard]] double lambda() const { return lambda_; }
+  [[nodiscard]] penalty::Strength strength() const { return strength_; }
+  [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }    // as given
+  [[nodiscard]] std::span<const double> penalty_factors() const { return factors_; }  // as given
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+ private:
+  void find_classes();
+  void combine_weights();
+  void resolve_strength();
+
+  const data::Dataset& dataset_;
+  Settings settings_;
+  std::vector<double> weights_;
+  std::vector<double> factors_;
+  std::vector<double> classes_;
+  std::vector<std::vector<double>> targets_;
+  std::vector<double> combined_;  // sample weight x class weight; empty: all 1
+  double weight_sum_ = 0.0;
+  double lambda_ = 0.0;
+  penalty::Strength strength_;
+};
+
+}  // namespace fenchel::registry

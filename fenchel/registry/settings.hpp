@@ -1,0 +1,36 @@
+// What a user asks for, with the defaults of the contract in place.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "fenchel/loss/any.hpp"
+#include "fenchel/penalty/any.hpp"
+#include "fenchel/run/run.hpp"
+
+namespace fenchel::registry {
+
+enum class Bias { none, free, regularized };
+
+// Class weights multiply the sample weights; classes that are not listed have weight 1.
+struct ClassWeight {
+  bool balanced = false;  // n / (number of classes x size of the class), sizes counted in sample weights
+  std::map<double, double> by_label;
+};
+
+struct Settings {
+  loss::Any loss = loss::Hinge{};
+  penalty::Any penalty = penalty::L2{};
+  std::optional<double> lambda;  // at most one of lambda and C; neither: C = 1
+  std::optional<double> C;       // lambda = 1 / (C sum c)
+  std::optional<penalty::Strength> direct;  // --l1 a --l2 b, in place of penalty and lambda
+  Bias bias = Bias::free;
+  double bias_value = 1.0;  // the constant of the regularized form
+  ClassWeight class_weight;
+  std::string solver = "auto";
+  std::uint64_t seed = 0;
+};
+
+}  // namespace fenchel::registry

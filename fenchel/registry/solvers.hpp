@@ -1,0 +1,35 @@
+// The list of solvers: a new one is one more pair of files and one more entry here. What each supports is computed
+// from what it says is missing; refusals and the printed table come from the same source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "fenchel/problem/problem.hpp"
+#include "fenchel/solver/fista.hpp"
+#include "fenchel/solver/sdca.hpp"
+
+namespace fenchel::registry {
+
+using Solvers = std::tuple<solver::Sdca, solver::Fista>;
+
+struct SolverEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::optional<std::string_view> (*missing)(const loss::Any&, const penalty::Separable&);
+  std::unique_ptr<solver::Solver> (*make)(const problem::Problem&, const solver::Start&, std::uint64_t seed);
+};
+
+const std::vector<SolverEntry>& solvers();
+
+// The names of the solvers that take this loss and penalty.
+std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty);
+
+// The solver of this name, or the one `auto` picks. Throws a usage Error that says what is missing and who can do it.
+const SolverEntry& choose(std::string_view name, const problem::Problem& problem);
+
+}  // namespace fenchel::registry

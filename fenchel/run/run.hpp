@@ -1,0 +1,51 @@
+// The only loop. It steps a solver, certifies on a schedule that counts passes and never seconds (so that the same seed gives
+// the same bits), keeps the best primal and the best dual apart, and honours limits and interruption.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "fenchel/problem/certificate.hpp"
+#include "fenchel/solver/solver.hpp"
+
+namespace fenchel::run {
+
+enum class Status { optimal, time_limit, max_passes, interrupted, stalled };
+std::string_view name(Status status);
+
+// What an observer is told at every certificate.
+struct Progress {
+  double seconds = 0.0;
+  double passes = 0.0;
+  problem::Certificate certificate;
+};
+
+struct Options {
+  double tolerance = 1e-4;           // on gap / max(|primal|, |dual|)
+  double absolute_tolerance = 0.0;   // on the gap
+  double max_passes = 10000.0;
+  double time_limit = infinity;      // seconds
+  bool certify_often = false;        // for a trace: spends passes on a dense curve
+  const std::atomic<bool>* interrupt = nullptr;
+  std::function<void(const Progress&)> observe{};
+};
+
+struct Result {
+  Status status = Status::stalled;
+  problem::Certificate certificate;
+  std::vector<double> w;
+  double b = 0.0;
+  std::vector<double> beta;  // weighted duals c_i alpha_i, exactly feasible
+  Interval bias_range;       // encloses the free bias of every optimal solution
+  double passes = 0.0;       // certificates included
+  double certificate_passes = 0.0;
+  double seconds = 0.0;
+};
+
+bool meets(const problem::Certificate& certificate, const Options& options);
+
+Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options);
+
+}  // namespace fenchel::run

@@ -1,0 +1,48 @@
+// When is a certificate worth its price? It costs about two passes over the data; the budget is 5 % of the work or two
+// passes, whichever is more. Within it, the solver's own estimate, corrected by the last certificate's verdict on it,
+// says when the tolerance is likely met; without it, certificates follow a geometric grid.
+#pragma once
+
+#include <algorithm>
+
+#include "fenchel/run/run.hpp"
+
+namespace fenchel::run {
+
+class Schedule {
+ public:
+  explicit Schedule(const Options& options) : options_(options) {}
+
+  [[nodiscard]] bool due(double passes, const solver::Estimate& estimate) const {
+    if (options_.certify_often) return passes >= dense_growth * last_;
+    const bool affordable = spent_ == 0.0 || spent_ + price_ <= budget * (passes + price_);
+    const double target =
+        std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
+    const bool promising = correction_ * estimate.gap <= target;
+    return affordable && (promising || (spent_ > 0.0 ? passes >= sparse_growth * last_ : passes >= first_look));
+  }
+
+  void certified(double passes, double price, double estimated_gap, double certified_gap) {
+    last_ = passes;
+    price_ = price;
+    spent_ += price;
+    if (estimated_gap > 0.0 && certified_gap < infinity) {
+      correction_ = std::clamp(certified_gap / estimated_gap, 1.0 / most_correction, most_correction);
+    }
+  }
+
+ private:
+  static constexpr double budget = 0.05;
+  static constexpr double sparse_growth = 1.25;
+  static constexpr double dense_growth = 1.1;
+  static constexpr double first_look = 40.0;
+  static constexpr double most_correction = 100.0;
+
+  const Options& options_;
+  double last_ = 0.0;
+  double spent_ = 0.0;
+  double price_ = 2.0;
+  double correction_ = 1.25;  // a little cautious until the first verdict
+};
+
+}  // namespace fenchel::run

@@ -1,0 +1,111 @@
+#include "fenchel/solver/fista.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace fenchel::solver {
+namespace {
+
+constexpr double growth = 2.0;
+constexpr double decay = 0.9;
+// Differences of risks below this share of the risk are rounding, not descent.
+constexpr double resolution = 1e-13;
+
+// An upper bound on the Lipschitz constant of the risk's gradient: (1/gamma) sum_i c_i ||x_i||^2 / sum c.
+double largest_curvature(const problem::Problem& problem) {
+  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
+  double sum = 0.0;
+  for (std::size_t i = 0; i < norms.size(); ++i) sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
+  return sum / loss::smoothness(problem.loss);
+}
+
+}  // namespace
+
+std::optional<std::string_view> Fista::missing(const loss::Any& loss, const penalty::Separable& /*penalty*/) {
+  if (!(loss::smoothness(loss) > 0.0)) return "a smooth loss";
+  return std::nullopt;
+}
+
+Fista::Fista(const problem::Problem& problem, const Start& start, std::uint64_t /*seed*/)
+    : problem_(problem),
+      risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
+      mu_(problem.penalty.strong_convexity()),
+      L_(std::max(0.1 * largest_curvature(problem), 1e-300)),
+      x_(start.w.begin(), start.w.end()),
+      gradient_(problem.dimension()) {
+  x_.resize(problem.dimension(), 0.0);
+  y_ = x_;
+  next_ = x_;
+  risk_.locate(x_, start.b, at_x_);
+  at_y_ = at_x_;
+}
+
+double Fista::step() {
+  const double risk_at_y = risk_.value(at_y_);
+  risk_.gradient(at_y_, gradient_);
+  estimate_ = estimate_at_y(risk_at_y);
+  const int passes = 1 + backtrack(risk_at_y);
+  extrapolate();
+  return passes;
+}
+
+// The gap at y with the dual vector of its gradient, in plain arithmetic: penalty brackets at u = -gradient, and for an l1
+// part the scaling s that makes u feasible, whose price is about (1 - s)^2 R(y) (exactly so for the squared loss).
+Estimate Fista::estimate_at_y(double risk_at_y) const {
+  double scale = 1.0;
+  for (std::size_t j = 0; j < y_.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    if (g.l2 == 0.0 && g.l1 > 0.0 && std::fabs(gradient_[j]) > g.l1) scale = std::min(scale, g.l1 / std::fabs(gradient_[j]));
+  }
+  double sum = (1.0 - scale) * (1.0 - scale) * risk_at_y;
+  for (std::size_t j = 0; j < y_.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    sum += g.unpenalized() ? std::fabs(y_[j] * gradient_[j]) : g.fenchel_young(y_[j], -scale * gradient_[j]);
+  }
+  return {.gap = sum, .primal = risk_at_y + problem_.penalty.value(y_)};
+}
+
+int Fista::backtrack(double risk_at_y) {
+  if (settled_) L_ *= decay;
+  int passes = 0;
+  for (bool first = true;; first = false) {
+    for (std::size_t j = 0; j < next_.size(); ++j) next_[j] = y_[j] - gradient_[j] / L_;
+    problem_.penalty.prox(next_, 1.0 / L_);
+    risk_.locate(next_, at_y_.b, at_next_);
+    ++passes;
+    double slope = 0.0, square = 0.0;
+    for (std::size_t j = 0; j < next_.size(); ++j) {
+      const double move = next_[j] - y_[j];
+      slope += gradient_[j] * move;
+      square += move * move;
+    }
+    const double model = 0.5 * L_ * square;
+    const double floor = resolution * std::fabs(risk_at_y);
+    if (risk_.value(at_next_) - risk_at_y - slope <= model + floor || !std::isfinite(L_)) {
+      settled_ = first && model > 100 * floor;  // never lower L on the word of rounding errors
+      return passes;
+    }
+    L_ *= growth;
+  }
+}
+
+void Fista::extrapolate() {
+  double uphill = 0.0;
+  for (std::size_t j = 0; j < x_.size(); ++j) uphill += (y_[j] - next_[j]) * (next_[j] - x_[j]);
+  if (uphill > 0.0) a_ = 1.0;
+  const double q = mu_ / (L_ + mu_);
+  const double square = a_ * a_;
+  const double half = 0.5 * (square - q);
+  const double next_a = std::sqrt(half * half + square) - half;
+  const double momentum = a_ * (1.0 - a_) / (square + next_a);
+  a_ = next_a;
+
+  stationary_ = next_ == x_ && next_ == y_;
+  for (std::size_t j = 0; j < x_.size(); ++j) y_[j] = next_[j] + momentum * (next_[j] - x_[j]);
+  risk_.extrapolate(at_x_, at_next_, 1.0 + momentum, at_y_);
+  std::swap(x_, next_);
+  std::swap(at_x_, at_next_);
+}
+
+}  // namespace fenchel::solver

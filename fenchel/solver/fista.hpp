@@ -1,0 +1,48 @@
+// Accelerated proximal gradient (FISTA) in the form of Mairal, "Optimization with First-Order Surrogate Functions",
+// Algorithm 4: momentum from a_n^2 = (1 - a_n) a_{n-1}^2 + q a_n with q = mu/(L + mu), which is plain FISTA for mu = 0.
+// Departures: L is found by backtracking and may fall again; the momentum restarts when it points uphill
+// (O'Donoghue and Candes). It sees the risk's oracle and the penalty's prox, never rows.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fenchel/solver/solver.hpp"
+
+namespace fenchel::solver {
+
+class Fista final : public Solver {
+ public:
+  static constexpr std::string_view name = "fista";
+  static constexpr std::string_view summary = "accelerated proximal gradient with restarts, all rows at a time";
+  // What the problem lacks for this solver, or nothing.
+  static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
+
+  Fista(const problem::Problem& problem, const Start& start, std::uint64_t seed);  // draws nothing at random
+
+  double step() override;
+  [[nodiscard]] problem::Candidate candidate() override { return {.w = x_, .b = at_x_.b, .alpha = {}}; }
+  [[nodiscard]] Estimate estimate() const override { return estimate_; }
+  [[nodiscard]] bool stationary() const override { return stationary_; }
+
+ private:
+  using State = risk::Pointwise::State;
+
+  [[nodiscard]] Estimate estimate_at_y(double risk_at_y) const;
+  int backtrack(double risk_at_y);  // finds next_ and L_; returns the passes it took
+  void extrapolate();
+
+  problem::Problem problem_;
+  risk::Pointwise risk_;
+  double mu_;
+  double L_;
+  double a_ = 1.0;
+  std::vector<double> x_, y_, next_, gradient_;
+  State at_x_, at_y_, at_next_;
+  bool settled_ = false;  // whether the last backtracking accepted its first trial
+  Estimate estimate_;
+  bool stationary_ = false;
+};
+
+}  // namespace fenchel::solver

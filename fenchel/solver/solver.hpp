@@ -1,0 +1,39 @@
+// A solver is a resumable object. It improves its point by about one pass over the data a step, offers candidates as
+// views, and never prints, times, certifies or decides to stop.
+#pragma once
+
+#include <span>
+
+#include "fenchel/problem/problem.hpp"
+
+namespace fenchel::solver {
+
+// A point to start from; empty spans mean zero.
+struct Start {
+  std::span<const double> w;
+  double b = 0.0;
+  std::span<const double> alpha;
+};
+
+// Guesses from numbers seen during the last step. They only say when a certificate is worth its price.
+struct Estimate {
+  double gap = infinity;
+  double primal = 0.0;
+};
+
+class Solver {
+ public:
+  Solver() = default;
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  virtual ~Solver() = default;
+
+  // Improves the point; returns the passes over the data this took.
+  virtual double step() = 0;
+  [[nodiscard]] virtual problem::Candidate candidate() = 0;
+  [[nodiscard]] virtual Estimate estimate() const = 0;
+  // Whether further steps cannot change the point.
+  [[nodiscard]] virtual bool stationary() const = 0;
+};
+
+}  // namespace fenchel::solver

@@ -1,0 +1,57 @@
+"""Help, versions, and the table of what is supported."""
+
+import json
+import re
+import unittest
+
+from support import SOURCE, CliTest
+
+COMMANDS = ["train", "predict", "certify", "export", "info", "solvers", "generate"]
+LOSSES = ["hinge", "squared-hinge", "smooth-hinge", "logistic", "squared", "absolute", "huber", "epsilon-insensitive",
+          "squared-epsilon-insensitive", "quantile"]
+FITTING = ("--loss --penalty --lambda --C --bias --solver --tol --abs-tol --max-passes --time-limit --threads --seed "
+           "--warm-start --weights --class-weight --penalty-factors --precision --trace --json --quiet --verbose").split()
+
+
+class Help(CliTest):
+    def test_lists_every_command(self):
+        text = self.ok("--help")
+        for command in COMMANDS:
+            self.assertRegex(text, rf"(?m)^  {command} ")
+        self.assertIn("lambda Omega(w)", text)
+
+    def test_every_command_has_help_and_version(self):
+        for command in COMMANDS:
+            self.assertIn(f"fenchel {command}", self.ok(command, "--help"))
+            self.assertRegex(self.ok(command, "--version"), r"^fenchel \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.ok("--version"), r"^fenchel \d+\.\d+\.\d+\n$")
+
+    def test_train_explains_options_with_formulas(self):
+        text = self.ok("train", "--help")
+        for option in FITTING:
+            self.assertRegex(text, rf"(?m)^  {option}\b", option)
+        for loss in LOSSES:
+            self.assertRegex(text, rf"(?m)^  {loss} +\S", loss)
+        for piece in ["max(0, 1 - m)^2", "log(1 + exp(-m))", "||w||_1", "lambda Omega(w)", "--gamma 1", "--tau 0.5"]:
+            self.assertIn(piece, text)
+
+
+class Solvers(CliTest):
+    def test_table_is_the_golden_one(self):
+        golden = SOURCE / "tests" / "golden" / "solvers.txt"
+        strip = lambda text: re.sub(r" +$", "", text, flags=re.M)
+        self.assertEqual(strip(self.ok("solvers")), strip(golden.read_text()))
+
+    def test_json_says_the_same(self):
+        table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}
+        self.assertEqual(set(table), {"sdca", "fista"})
+        supports = {name: {s["loss"]: s["penalties"] for s in entry["supports"]} for name, entry in table.items()}
+        self.assertEqual(set(supports["sdca"]), set(LOSSES))
+        self.assertEqual(supports["sdca"]["hinge"], ["l2", "elastic-net"])
+        self.assertNotIn("hinge", supports["fista"])
+        self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none"])
+        self.assertEqual(table["sdca"]["bias"], ["none", "free", "regularized"])
+
+
+if __name__ == "__main__":
+    unittest.main()
