@@ -111,9 +111,9 @@ void refuse_name(std::string_view option, std::string_view name, std::span<const
                                           fmt::join(available, ", ")));
   }
   const auto like = closest(name, available);
-  throw Error(Fault::usage, fmt::format("{} {} is unknown{}; choose one of: {}", option, data::quote(name),
-                                        like ? fmt::format(" (did you mean {}?)", *like) : "",
-                                        fmt::join(available, ", ")));
+  throw Error(Fault::usage,
+              fmt::format("{} {} is unknown{}; choose one of: {}", option, data::quote(name),
+                          like ? fmt::format(" (did you mean {}?)", *like) : "", fmt::join(available, ", ")));
 }
 
 bool given(const CLI::App& app, std::string_view option) {

@@ -1,5 +1,5 @@
-// Arguments of the command line as typed values: numbers in one grammar (no nan, no inf, no hexadecimal), names out of a
-// list. Whatever does not fit is Error(Fault::usage) in one sentence that says what would be right.
+// Arguments of the command line as typed values: numbers in one grammar (no nan, no inf, no hexadecimal), names out
+// of a list. Whatever does not fit is Error(Fault::usage) in one sentence that says what would be right.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ CLI::Option* add_positional(CLI::App& app, const std::string& name, std::string&
 // The name out of `names` that is most like `wanted`, if any is like it.
 std::optional<std::string_view> closest(std::string_view wanted, std::span<const std::string_view> names);
 
-// Throws the refusal of a name: one that belongs to later versions, or one that never was. `option` as typed by users.
+// Throws the refusal of a name: one that belongs to later versions, or one that never was. `option` as typed by
+// users.
 [[noreturn]] void refuse_name(std::string_view option, std::string_view name,
                               std::span<const std::string_view> available, std::span<const std::string_view> later);
 

@@ -1,5 +1,6 @@
-// fenchel certify: recomputes primal, dual and gap from the data. For our own models it confirms or refutes the claim; for
-// weights of other tools it builds the best dual point it can and says how far from optimal they are at most.
+// fenchel certify: recomputes primal, dual and gap from the data. For our own models it confirms or refutes the
+// claim; for weights of other tools it builds the best dual point it can and says how far from optimal they are at
+// most.
 #include <algorithm>
 #include <memory>
 
@@ -54,7 +55,8 @@ Json json_of(const Verdict& verdict) {
   return object;
 }
 
-void report(const Certify& certify, const Verdict& verdict, const std::string& problem, const std::string& sentence) {
+void report(const Certify& certify, const Verdict& verdict, const std::string& problem,
+            const std::string& sentence) {
   if (certify.output.json) {
     print_json(json_of(verdict));
   } else if (!certify.output.quiet) {
@@ -64,9 +66,10 @@ void report(const Certify& certify, const Verdict& verdict, const std::string& p
 
 int certify_own(Certify& certify, const model::Model& model, data::ReadOptions reading) {
   if (const auto given = certify.problem.given_ones(); !given.empty()) {
-    throw Error(Fault::usage, fmt::format("--{} contradicts the model, which says itself which problem it solves: leave it "
-                                          "out, or name another --model-format",
-                                          given.front()));
+    throw Error(Fault::usage,
+                fmt::format("--{} contradicts the model, which says itself which problem it solves: leave it "
+                            "out, or name another --model-format",
+                            given.front()));
   }
   if (!reading.index_base) reading.index_base = model.index_base;
   reading.precision = model.precision;
@@ -128,7 +131,8 @@ int certify_foreign(Certify& certify, const data::Source& source, ModelFormat fo
   }
   verdict.total = model::total_of(verdict.outputs);
   if (!verdict.total.valid()) {
-    throw Error(Fault::failure, "the numbers overflow and no gap can be certified: rescale the features or the weights");
+    throw Error(Fault::failure,
+                "the numbers overflow and no gap can be certified: rescale the features or the weights");
   }
   report(certify, verdict, formula(settings, plan.lambda(), !plan.problem(0).sample.weights.empty()),
          fmt::format("{}: these weights are at most {} above the optimum, which {} the tolerance",
@@ -153,11 +157,13 @@ Action add_certify(CLI::App& app) {
   auto certify = std::make_shared<Certify>();
   CLI::App& command = *app.add_subcommand(
       "certify",
-      fmt::format("recompute primal, dual and gap from DATA and what MODEL stores\n\nFor a model of fenchel: confirms its "
-                  "claim (exit 0) or refutes it (exit 1 and the reason). For a LIBLINEAR model\nor a plain list of weights "
-                  "(--model-format weights): says how far they are at most from the optimum of\n\n    {}\n\nwhich the options "
-                  "under Problem state; what a LIBLINEAR file says itself is the default.\n",
-                  objective_text));
+      fmt::format(
+          "recompute primal, dual and gap from DATA and what MODEL stores\n\nFor a model of fenchel: confirms its "
+          "claim (exit 0) or refutes it (exit 1 and the reason). For a LIBLINEAR model\nor a plain list of weights "
+          "(--model-format weights): says how far they are at most from the optimum of\n\n    {}\n\nwhich the "
+          "options "
+          "under Problem state; what a LIBLINEAR file says itself is the default.\n",
+          objective_text));
   add_positional(command, "DATA", certify->data_path, "the data the model was trained on, or - for standard input")
       ->required();
   add_positional(command, "MODEL", certify->model_path, "the model to check")->required();
@@ -171,7 +177,8 @@ Action add_certify(CLI::App& app) {
   certify->output.add(command);
   command.footer([] {
     return loss_table() + "\n" + penalty_table() +
-           "\nExit codes: 0 the claim holds, or there was none to check; 1 the claim is refuted; 2 wrong command line; 3 "
+           "\nExit codes: 0 the claim holds, or there was none to check; 1 the claim is refuted; 2 wrong command "
+           "line; 3 "
            "bad input.";
   });
   return [certify] { return run_certify(*certify); };

@@ -16,9 +16,8 @@ namespace {
 // Names of the contract that later versions will know.
 constexpr std::array<std::string_view, 4> later_losses{"multiclass-hinge", "smooth-multiclass-hinge",
                                                        "soft-max-of-hinge", "softmax"};
-constexpr std::array<std::string_view, 9> later_penalties{"group-lasso", "trace",      "tv",
-                                                          "fused-lasso", "l1-ball",    "l2-ball",
-                                                          "trace-ball",  "elastic-net-ball", "simplex"};
+constexpr std::array<std::string_view, 9> later_penalties{
+    "group-lasso", "trace", "tv", "fused-lasso", "l1-ball", "l2-ball", "trace-ball", "elastic-net-ball", "simplex"};
 
 // Losses and penalties look the same from here: types with a name, a formula and fields. `List` says which.
 struct Losses {
@@ -86,8 +85,8 @@ void set_parameter(T& chosen, std::string_view name, double value) {
     chosen.*field.member = value;
     return;
   }
-  throw Error(Fault::usage, fmt::format("--{} does not go with {} {}; it belongs to: {}", name, List::option, T::name,
-                                        fmt::join(owners<List>(name), ", ")));
+  throw Error(Fault::usage, fmt::format("--{} does not go with {} {}; it belongs to: {}", name, List::option,
+                                        T::name, fmt::join(owners<List>(name), ", ")));
 }
 
 template <class List>
@@ -148,7 +147,8 @@ Parameters parameters_of(const loss::Any& loss) { return values(loss); }
 Parameters parameters_of(const penalty::Any& penalty) { return values(penalty); }
 
 std::string loss_table() {
-  return "Losses (--loss) phi for classes, y in {-1, +1}, m = y (x.w + b); more than two classes train one against the "
+  return "Losses (--loss) phi for classes, y in {-1, +1}, m = y (x.w + b); more than two classes train one against "
+         "the "
          "rest:\n" +
          loss_lines(loss::Task::classification) + "Losses for numbers, z = x.w + b:\n" +
          loss_lines(loss::Task::regression);

@@ -1,5 +1,5 @@
-// What the commands share. A command registers its arguments and gives back what to do when it is called; the result is
-// the exit code.
+// What the commands share. A command registers its arguments and gives back what to do when it is called; the
+// result is the exit code.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,8 @@ int run_export(const Export& wanted) {
   if (wanted.format.empty()) {
     throw Error(Fault::usage, fmt::format("--format is needed; choose one of: {}", fmt::join(formats, ", ")));
   }
-  if (std::ranges::find(formats, wanted.format) == formats.end()) refuse_name("--format", wanted.format, formats, {});
+  if (std::ranges::find(formats, wanted.format) == formats.end())
+    refuse_name("--format", wanted.format, formats, {});
   const model::Model model = model::load(wanted.model_path);
   if (wanted.out_path == "-") {
     print(model::export_bytes(model, wanted.format));
@@ -41,12 +42,14 @@ int run_export(const Export& wanted) {
 
 Action add_export(CLI::App& app) {
   auto wanted = std::make_shared<Export>();
-  CLI::App& command = *app.add_subcommand(
-      "export",
-      "write the weights for other tools\n\n  liblinear  a model file for liblinear-predict: any bias becomes `bias 1` and a "
-      "last row\n  csv        feature,weight (or one column a class), and a last row `bias`\n  json       weights, bias, "
-      "classes, loss, penalty, lambda; numbers read back exactly\n  npy        the weights alone, float64, without the "
-      "bias\n");
+  CLI::App& command = *app.add_subcommand("export",
+                                          "write the weights for other tools\n\n  liblinear  a model file for "
+                                          "liblinear-predict: any bias becomes `bias 1` and a "
+                                          "last row\n  csv        feature,weight (or one column a class), and a "
+                                          "last row `bias`\n  json       weights, bias, "
+                                          "classes, loss, penalty, lambda; numbers read back exactly\n  npy        "
+                                          "the weights alone, float64, without the "
+                                          "bias\n");
   add_positional(command, "MODEL", wanted->model_path, "a model of fenchel")->required();
   add_positional(command, "OUT", wanted->out_path, "the file to write, or - for standard output")->required();
   add_text(command, "--format", wanted->format, "NAME", "liblinear, csv, json or npy; must be given");

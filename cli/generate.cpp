@@ -1,6 +1,6 @@
-// fenchel generate: synthetic data with known structure. Labels come from true weights, few of which are not zero, plus
-// noise. Sparse rows look like text (a few features are in many rows, most are in few; rows have norm 1), dense ones
-// are standard normal. Everything follows from the seed, with the same bits on every machine.
+// fenchel generate: synthetic data with known structure. Labels come from true weights, few of which are not zero,
+// plus noise. Sparse rows look like text (a few features are in many rows, most are in few; rows have norm 1),
+// dense ones are standard normal. Everything follows from the seed, with the same bits on every machine.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,7 +40,8 @@ double four_digits(double value) { return std::round(value * 1e4) / 1e4; }
 
 class Rows {
  public:
-  Rows(const Generate& wanted, Random& random) : wanted_(wanted), random_(random), popular_(wanted.features), taken_(wanted.features) {
+  Rows(const Generate& wanted, Random& random)
+      : wanted_(wanted), random_(random), popular_(wanted.features), taken_(wanted.features) {
     std::iota(popular_.begin(), popular_.end(), std::uint32_t{0});
     random_.shuffle(std::span(popular_));
   }
@@ -121,7 +122,8 @@ Truth make_truth(const Generate& wanted, const data::CsrStorage& csr, Random& ra
   const auto& values = std::get<std::vector<double>>(csr.values);
   double mean = 0.0;
   for (std::size_t i = 0; i < truth.z.size(); ++i) {
-    for (std::size_t k = csr.offsets[i]; k < csr.offsets[i + 1]; ++k) truth.z[i] += truth.w[csr.columns[k]] * values[k];
+    for (std::size_t k = csr.offsets[i]; k < csr.offsets[i + 1]; ++k)
+      truth.z[i] += truth.w[csr.columns[k]] * values[k];
     mean += truth.z[i] / static_cast<double>(wanted.rows);
   }
   double variance = 0.0;
@@ -165,10 +167,11 @@ std::string weight_lines(const std::vector<Truth>& truths) {
 
 void check(const Generate& wanted) {
   constexpr std::array<std::string_view, 3> tasks{"classification", "regression", "multiclass"};
-  if (std::find(tasks.begin(), tasks.end(), wanted.task) == tasks.end()) refuse_name("--task", wanted.task, tasks, {});
+  if (std::find(tasks.begin(), tasks.end(), wanted.task) == tasks.end())
+    refuse_name("--task", wanted.task, tasks, {});
   if (wanted.features > data::largest_index) {
-    throw Error(Fault::usage, fmt::format("--features {}: at most {} are possible", wanted.features,
-                                          data::largest_index));
+    throw Error(Fault::usage,
+                fmt::format("--features {}: at most {} are possible", wanted.features, data::largest_index));
   }
 }
 
@@ -203,13 +206,16 @@ int run_generate(const Generate& wanted) {
 
 Action add_generate(CLI::App& app) {
   auto wanted = std::make_shared<Generate>();
-  CLI::App& command = *app.add_subcommand(
-      "generate",
-      "synthetic data with known structure, from a seed\n\nWith true weights w, bias b and independent standard normal e, "
-      "where x.w + b has mean 0 and variance 1:\n  classification  y = sign(x.w + b + noise e)\n  regression      y = x.w + b "
-      "+ noise e\n  multiclass      y = the class 1 ... K with the largest such value\n");
+  CLI::App& command =
+      *app.add_subcommand("generate",
+                          "synthetic data with known structure, from a seed\n\nWith true weights w, bias b and "
+                          "independent standard normal e, "
+                          "where x.w + b has mean 0 and variance 1:\n  classification  y = sign(x.w + b + noise "
+                          "e)\n  regression      y = x.w + b "
+                          "+ noise e\n  multiclass      y = the class 1 ... K with the largest such value\n");
   add_positional(command, "OUT", wanted->out_path, "svmlight file to write, or - for standard output")->required();
-  add_text(command, "--task", wanted->task, "NAME", "classification, regression or multiclass (default classification)");
+  add_text(command, "--task", wanted->task, "NAME",
+           "classification, regression or multiclass (default classification)");
   add_count(command, "--rows", wanted->rows, 1, "(default 1000)");
   add_count(command, "--features", wanted->features, 1, "(default 100)");
   add_number(command, "--density", wanted->density, {.low = 0.0, .high = 1.0, .open = false},

@@ -1,5 +1,5 @@
-// fenchel: the command line. Finds the command, checks its words, runs it, and turns errors into one line on standard error
-// and an exit code.
+// fenchel: the command line. Finds the command, checks its words, runs it, and turns errors into one line on
+// standard error and an exit code.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -25,8 +25,8 @@ namespace {
 
 // Words of the contract that later versions will know.
 constexpr std::array<std::string_view, 4> later_commands{"path", "cv", "convert", "bench"};
-constexpr std::array<std::string_view, 9> later_options{"--groups", "--group-size",      "--shape",
-                                                        "--fusion", "--radius",          "--label",
+constexpr std::array<std::string_view, 9> later_options{"--groups", "--group-size",       "--shape",
+                                                        "--fusion", "--radius",           "--label",
                                                         "--labels", "--lambda-min-ratio", "--lambdas"};
 
 // The first line of a command's description is its summary in the list of commands.
@@ -40,9 +40,10 @@ class Help : public CLI::Formatter {
 
 class Program {
  public:
-  Program() : app_("Regularized risk minimization with optimality certificates: minimizes over w and b\n\n    " +
-                       std::string(objective_text) + "\n\nand says how far from the optimum the answer is at most.\n",
-                   "fenchel") {
+  Program()
+      : app_("Regularized risk minimization with optimality certificates: minimizes over w and b\n\n    " +
+                 std::string(objective_text) + "\n\nand says how far from the optimum the answer is at most.\n",
+             "fenchel") {
     app_.formatter(std::make_shared<Help>());
     app_.get_formatter()->column_width(36);
     app_.get_formatter()->label("SUBCOMMAND", "COMMAND");

@@ -24,7 +24,8 @@ ModelFormat model_format(const data::Source& source, std::string_view wanted) {
 AnyModel read_model(const data::Source& source, ModelFormat format) {
   if (format == ModelFormat::fenchel) return model::deserialize(source.text(), source.name());
   if (format == ModelFormat::liblinear) return model::read_liblinear(source.text(), source.name());
-  throw Error(Fault::usage, "--model-format weights is for certify only: a list of weights does not say what it predicts");
+  throw Error(Fault::usage,
+              "--model-format weights is for certify only: a list of weights does not say what it predicts");
 }
 
 }  // namespace fenchel::cli

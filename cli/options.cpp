@@ -17,9 +17,23 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 17> later_solvers{
-    "accelerated-sdca", "agm-inf", "agm-1",  "pragam", "bmrm",        "bmrm-ls",           "pegasos", "miso", "mm",
-    "pdhg",  "coordinate-descent", "newton", "frank-wolfe", "block-frank-wolfe", "dal", "douglas-rachford", "admm"};
+constexpr std::array<std::string_view, 17> later_solvers{"accelerated-sdca",
+                                                         "agm-inf",
+                                                         "agm-1",
+                                                         "pragam",
+                                                         "bmrm",
+                                                         "bmrm-ls",
+                                                         "pegasos",
+                                                         "miso",
+                                                         "mm",
+                                                         "pdhg",
+                                                         "coordinate-descent",
+                                                         "newton",
+                                                         "frank-wolfe",
+                                                         "block-frank-wolfe",
+                                                         "dal",
+                                                         "douglas-rachford",
+                                                         "admm"};
 
 std::vector<double> numbers_in(const std::string& path) {
   if (path.empty()) return {};
@@ -91,7 +105,8 @@ void OutputOptions::check() const {
 void DataOptions::add(CLI::App& app) {
   add_text(app, "--format", format, "NAME", "format of DATA (default: by its content); this version reads svmlight")
       ->group("Data");
-  app.add_flag("--zero-based", zero_based, "indexes in DATA start at 0 (default: if index 0 occurs)")->group("Data");
+  app.add_flag("--zero-based", zero_based, "indexes in DATA start at 0 (default: if index 0 occurs)")
+      ->group("Data");
 }
 
 void DataOptions::add_precision(CLI::App& app) {
@@ -131,7 +146,8 @@ void ProblemOptions::add_penalty(CLI::App& app) {
   add_text(app, "--penalty", penalty_, "NAME", "Omega, see the table below (default l2)")->group("Problem");
   add_parameters(app, penalty_parameters(), penalty_parameters_);
   add_number(app, "--lambda", lambda_, non_negative, "lambda >= 0 of the objective")->group("Problem");
-  add_number(app, "--C", C_, positive, "LIBLINEAR's form 1/2 ||w||^2 + C sum loss: lambda = 1/(C sum c_i) (default 1)")
+  add_number(app, "--C", C_, positive,
+             "LIBLINEAR's form 1/2 ||w||^2 + C sum loss: lambda = 1/(C sum c_i) (default 1)")
       ->group("Problem");
   add_number(app, "--l1", l1_, non_negative, "a in lambda Omega = a ||w||_1 + (b/2) ||w||^2, in place of --penalty")
       ->group("Problem");
@@ -139,7 +155,8 @@ void ProblemOptions::add_penalty(CLI::App& app) {
 }
 
 void ProblemOptions::add_rows_and_columns(CLI::App& app) {
-  add_file(app, "--weights", weights_file_, "sample weights c_i >= 0, one a line in the order of the rows (default 1)")
+  add_file(app, "--weights", weights_file_,
+           "sample weights c_i >= 0, one a line in the order of the rows (default 1)")
       ->group("Problem");
   add_text(app, "--class-weight", class_weight_, "balanced|LABEL:W,...",
            "multiplies c_i by a weight of its class; balanced: n / (number of classes x size of the class)")
@@ -200,10 +217,12 @@ void EffortOptions::add(CLI::App& app) {
   add_number(app, "--tol", tolerance, non_negative, "stop where gap <= X max(|primal|, |dual|) (default 1e-4)")
       ->group("Effort");
   add_number(app, "--abs-tol", absolute_tolerance, non_negative, "or where gap <= X (default 0)")->group("Effort");
-  add_number(app, "--max-passes", max_passes, positive, "passes over the data, certificates included (default 10000)")
+  add_number(app, "--max-passes", max_passes, positive,
+             "passes over the data, certificates included (default 10000)")
       ->group("Effort");
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
-  add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")->group("Effort");
+  add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
+      ->group("Effort");
 }
 
 void EffortOptions::check_solver() const {
@@ -229,7 +248,8 @@ Threads::Threads() : count_(static_cast<std::uint64_t>(tbb::info::default_concur
 Threads::~Threads() = default;
 
 void Threads::add(CLI::App& app) {
-  add_count(app, "--threads", count_, 1, "most threads to use; the result does not depend on it (default: all cores)")
+  add_count(app, "--threads", count_, 1,
+            "most threads to use; the result does not depend on it (default: all cores)")
       ->group("Effort");
 }
 

@@ -1,5 +1,5 @@
-// The options that commands share, in four groups that a command can take apart: what is printed, how data are read,
-// which problem is meant, and how long to work on it.
+// The options that commands share, in four groups that a command can take apart: what is printed, how data are
+// read, which problem is meant, and how long to work on it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,6 @@
 #include "fenchel/model/foreign.hpp"
 #include "fenchel/registry/settings.hpp"
 #include "fenchel/run/run.hpp"
-
 
 namespace fenchel::cli {
 

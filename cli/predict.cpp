@@ -1,4 +1,5 @@
-// fenchel predict: labels or values, scores, probabilities; and which labels provably equal those of the exact optimum.
+// fenchel predict: labels or values, scores, probabilities; and which labels provably equal those of the exact
+// optimum.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -45,7 +46,8 @@ std::string lines_of(std::span<const double> values) {
 }
 
 // As LIBLINEAR writes them: the classes in the first line, then the label and a probability for each of them.
-std::string probability_lines(const model::Linear& linear, std::span<const double> labels, const model::Table& table) {
+std::string probability_lines(const model::Linear& linear, std::span<const double> labels,
+                              const model::Table& table) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "labels {}\n", fmt::join(linear.classes, " "));
   for (std::size_t i = 0; i < table.rows; ++i) {
@@ -71,8 +73,7 @@ std::string text_of(const Summary& summary) {
     if (m.squared_correlation) text += fmt::format(", squared correlation {:.6g}", *m.squared_correlation);
     return text + "\n";
   }
-  std::string text =
-      fmt::format("accuracy {:.4f} % ({} of {})\n", 100.0 * m.accuracy, m.correct, m.rows);
+  std::string text = fmt::format("accuracy {:.4f} % ({} of {})\n", 100.0 * m.accuracy, m.correct, m.rows);
   if (summary.certified) {
     // Rounded down: what is claimed is true.
     text += fmt::format("{:.2f} % of the labels are certified: they provably equal those of the exact optimum\n",
@@ -130,10 +131,10 @@ int run_predict(Predict& predict) {
   const model::Linear linear = std::visit([](const auto& chosen) { return model::linear(chosen); }, any);
   const model::Table scores = model::scores(linear, dataset.matrix());
   const std::vector<double> labels = model::labels(linear, scores);
-  const std::string text = predict.scores          ? lines_of(scores)
-                           : predict.probabilities ? probability_lines(linear, labels,
-                                                                       model::probabilities(linear, scores))
-                                                   : lines_of(labels);
+  const std::string text = predict.scores ? lines_of(scores)
+                           : predict.probabilities
+                               ? probability_lines(linear, labels, model::probabilities(linear, scores))
+                               : lines_of(labels);
   Summary summary{.metrics = model::metrics(linear, labels, dataset.targets), .regression = linear.regression()};
   if (own != nullptr && model::certifies_labels(*own)) summary.certified = count_certified(*own, dataset.matrix());
 
@@ -155,18 +156,20 @@ int run_predict(Predict& predict) {
 
 Action add_predict(CLI::App& app) {
   auto predict = std::make_shared<Predict>();
-  CLI::App& command = *app.add_subcommand(
-      "predict",
-      "labels or values for the rows of DATA, one a line\n\nWith two classes a positive score x.w + b means the larger "
-      "one. Where the penalty is strongly convex, the summary\nalso says how many labels provably equal those of the exact "
-      "optimum: |x.w + b| > sqrt(2 gap sum_j x_j^2 / sigma_j).\n");
+  CLI::App& command = *app.add_subcommand("predict",
+                                          "labels or values for the rows of DATA, one a line\n\nWith two classes a "
+                                          "positive score x.w + b means the larger "
+                                          "one. Where the penalty is strongly convex, the summary\nalso says how "
+                                          "many labels provably equal those of the exact "
+                                          "optimum: |x.w + b| > sqrt(2 gap sum_j x_j^2 / sigma_j).\n");
   add_positional(command, "DATA", predict->data_path, "data, or - for standard input")->required();
   add_positional(command, "MODEL", predict->model_path, "a model of fenchel or of LIBLINEAR")->required();
   add_positional(command, "OUT", predict->out_path,
                  "file for the predictions (default: standard output, with the summary on standard error)");
   command.add_flag("--scores", predict->scores, "write x.w + b instead: one number a row, or one a class");
-  command.add_flag("--probabilities", predict->probabilities,
-                   "write label and probabilities, after a line that names the classes; for logistic: 1/(1 + exp(-z))");
+  command.add_flag(
+      "--probabilities", predict->probabilities,
+      "write label and probabilities, after a line that names the classes; for logistic: 1/(1 + exp(-z))");
   add_text(command, "--model-format", predict->model_format, "fenchel|liblinear", "(default: by content)");
   predict->threads.add(command);
   predict->data.add(command);

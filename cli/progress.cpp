@@ -1,7 +1,6 @@
 #include "cli/progress.hpp"
 
 #include <chrono>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -49,7 +48,7 @@ ProgressLine::~ProgressLine() {
   }
   wake_.notify_one();
   worker_.join();
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) note("\r\033[K");
 }
 
 void ProgressLine::update(const run::Progress& progress) {
@@ -62,8 +61,7 @@ void ProgressLine::work() {
   if (wake_.wait_for(lock, 1s, [this] { return done_; })) return;
   do {
     const std::string news = latest_ ? describe(*latest_) : "no certificate yet";
-    fmt::print(stderr, "\r\033[K{:.1f} s: {}", clock_.seconds(), news);
-    std::fflush(stderr);
+    note(fmt::format("\r\033[K{:.1f} s: {}", clock_.seconds(), news));
     shown_ = true;
   } while (!wake_.wait_for(lock, 250ms, [this] { return done_; }));
 }
@@ -81,7 +79,7 @@ void Monitor::attach(run::Options& options) {
 void Monitor::observe(const run::Progress& progress) {
   if (trace_) trace_->write(progress);
   if (line_) line_->update(progress);
-  if (verbose_) fmt::print(stderr, "{:.2f} s: {}\n", progress.seconds, describe(progress));
+  if (verbose_) note(fmt::format("{:.2f} s: {}\n", progress.seconds, describe(progress)));
 }
 
 }  // namespace fenchel::cli

@@ -1,4 +1,5 @@
-// What is shown and written while a fit runs: a line on the terminal, every certificate under --verbose, the trace file.
+// What is shown and written while a fit runs: a line on the terminal, every certificate under --verbose, the trace
+// file.
 #pragma once
 
 #include <condition_variable>

@@ -36,7 +36,8 @@ std::string label_list(std::span<const double> values);  // at most ten of them
 std::string formula(const registry::Settings& settings, double lambda, bool weighted);
 
 // loss, penalty, lambda, l1, l2, bias and their parameters, as the contract names them.
-void put_problem(Json& object, const registry::Settings& settings, double lambda, const penalty::Strength& strength);
+void put_problem(Json& object, const registry::Settings& settings, double lambda,
+                 const penalty::Strength& strength);
 // primal, dual, gap, relative_gap and rounding.
 void put_certificate(Json& object, const problem::Certificate& certificate);
 // The same for people, a line each.

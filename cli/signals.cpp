@@ -1,7 +1,7 @@
 #include "cli/signals.hpp"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include "cli/command.hpp"
 

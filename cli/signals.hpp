@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM. Until `defer` is called there is nothing to keep, and either ends the process at once with exit
-// code 130; afterwards they ask the fit to stop at its next check. A second Ctrl-C always ends at once.
+// Ctrl-C and SIGTERM. Until `defer` is called there is nothing to keep, and either ends the process at once with
+// exit code 130; afterwards they ask the fit to stop at its next check. A second Ctrl-C always ends at once.
 #pragma once
 
 #include <atomic>

@@ -19,9 +19,8 @@ constexpr std::array<registry::Bias, 3> biases{registry::Bias::none, registry::B
 // Every penalty with its default parameters and lambda = 1: support does not depend on how large lambda is.
 std::vector<std::pair<std::string_view, penalty::Separable>> penalties() {
   std::vector<std::pair<std::string_view, penalty::Separable>> list;
-  for_each_penalty([&]<class P>(std::type_identity<P>) {
-    list.emplace_back(P::name, penalty::Separable(P{}.strength(1.0)));
-  });
+  for_each_penalty(
+      [&]<class P>(std::type_identity<P>) { list.emplace_back(P::name, penalty::Separable(P{}.strength(1.0))); });
   return list;
 }
 
@@ -39,16 +38,21 @@ std::vector<std::string_view> bias_names() {
   return names;
 }
 
+// Words in columns, without blanks at the end.
+std::string line_of(std::string_view first, const std::vector<std::string_view>& cells) {
+  std::string text = fmt::format("  {:<28}", first);
+  for (const std::string_view cell : cells) text += fmt::format(" {:<11}", cell);
+  return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+}
+
 std::string table_of(const registry::SolverEntry& solver) {
-  std::string text = fmt::format("{}: {}\n  {:<28}", solver.name, solver.summary, "");
-  for (const auto& [name, penalty] : penalties()) text += fmt::format(" {:<11}", name);
-  text += "\n";
+  std::vector<std::string_view> heads;
+  for (const auto& [name, penalty] : penalties()) heads.push_back(name);
+  std::string text = fmt::format("{}: {}\n", solver.name, solver.summary) + line_of("", heads);
   loss::for_each_type([&]<class L>(std::type_identity<L>) {
-    text += fmt::format("  {:<28}", L::name);
-    for (const auto& [name, penalty] : penalties()) {
-      text += fmt::format(" {:<11}", solver.missing(L{}, penalty) ? "-" : "yes");
-    }
-    text += "\n";
+    std::vector<std::string_view> cells;
+    for (const auto& [name, penalty] : penalties()) cells.push_back(solver.missing(L{}, penalty) ? "-" : "yes");
+    text += line_of(L::name, cells);
   });
   return text + fmt::format("  with --bias {}\n", fmt::join(bias_names(), ", "));
 }
@@ -71,8 +75,11 @@ int run_solvers(bool json) {
   }
   std::string text;
   for (const registry::SolverEntry& solver : registry::solvers()) text += table_of(solver) + "\n";
-  text += "For lambda > 0, default parameters and no penalty factor of 0. --l1 a --l2 b counts as elastic-net, or as l1 or l2\n"
-          "where the other is 0; lambda = 0 counts as none. `--solver auto` takes the one of these that is likely faster.\n";
+  text +=
+      "For lambda > 0, default parameters and no penalty factor of 0. --l1 a --l2 b counts as elastic-net, or as "
+      "l1 or l2\n"
+      "where the other is 0; lambda = 0 counts as none. `--solver auto` takes the one of these that is likely "
+      "faster.\n";
   print(text);
   return exit_done;
 }
@@ -81,7 +88,8 @@ int run_solvers(bool json) {
 
 Action add_solvers(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
-  CLI::App& command = *app.add_subcommand("solvers", "the table: solver x loss x penalty x bias, what each supports");
+  CLI::App& command =
+      *app.add_subcommand("solvers", "the table: solver x loss x penalty x bias, what each supports");
   command.add_flag("--json", *json, "print it as one JSON object");
   return [json] { return run_solvers(*json); };
 }

@@ -44,7 +44,8 @@ void check_writable(const std::string& path) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   std::error_code ignored;
   if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
-    throw Error(Fault::failure, fmt::format("{}: cannot write: there is no directory {}", path, directory.string()));
+    throw Error(Fault::failure,
+                fmt::format("{}: cannot write: there is no directory {}", path, directory.string()));
   }
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(Fault::failure, fmt::format("{}: cannot write: it is a directory", path));
@@ -53,15 +54,17 @@ void check_writable(const std::string& path) {
 
 std::string resolve_model_path(const Train& train) {
   if (!train.model_path.empty()) return train.model_path;
-  if (train.data_path == "-") throw Error(Fault::usage, "data from standard input need a name for the model: give MODEL");
+  if (train.data_path == "-")
+    throw Error(Fault::usage, "data from standard input need a name for the model: give MODEL");
   return default_model_path(train.data_path);
 }
 
 void check_certificate(const registry::Fit& fit) {
   for (const registry::Output& output : fit.outputs) {
     if (output.certificate.valid()) continue;
-    throw Error(Fault::failure, "the numbers overflow and no gap can be certified, so that no model was written: rescale "
-                                "the features or targets, or choose a larger lambda");
+    throw Error(Fault::failure,
+                "the numbers overflow and no gap can be certified, so that no model was written: rescale "
+                "the features or targets, or choose a larger lambda");
   }
 }
 
@@ -112,7 +115,8 @@ std::string text_report(const Outcome& outcome) {
                                  run::name(fit.status), model.solver, fit.passes, seconds.solve, seconds.load);
   text += certificate_lines(fit.total);
   if (model.outputs.size() > 1) {
-    text += fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
+    text +=
+        fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
   }
   text += fmt::format("weights   {} of {} are not zero\n", model.nonzero_weights(),
                       model.features * model.outputs.size());
@@ -137,14 +141,27 @@ registry::Fit solve(const Train& train, const registry::Plan& plan, const std::o
   return fit;
 }
 
-int run_train(Train& train) {
-  const Stopwatch clock;
-  Times seconds;
-  train.output.check();
+registry::Settings settings_of(const Train& train) {
   registry::Settings settings = train.problem.resolve();
   train.effort.check_solver();
   settings.solver = train.effort.solver;
   settings.seed = train.effort.seed;
+  return settings;
+}
+
+std::string problem_lines(const registry::Plan& plan, const data::Dataset& dataset) {
+  const data::Matrix matrix = dataset.matrix();
+  const bool weighted = !plan.problem(0).sample.weights.empty();
+  return fmt::format("solving   {}\ndata      {} rows, {} features, {} nonzeros{}\n",
+                     formula(plan.settings(), plan.lambda(), weighted), data::rows(matrix), data::cols(matrix),
+                     data::nonzeros(matrix),
+                     plan.classes().empty() ? "" : fmt::format(", classes {}", label_list(plan.classes())));
+}
+
+int run_train(Train& train) {
+  const Stopwatch clock;
+  train.output.check();
+  const registry::Settings settings = settings_of(train);
   data::ReadOptions reading = train.data.resolve();
   const std::string path = resolve_model_path(train);
   check_writable(path);
@@ -162,22 +179,17 @@ int run_train(Train& train) {
   const registry::Plan plan(dataset, settings, std::move(weights), std::move(factors));
   std::optional<WarmStart> start;
   if (earlier) start.emplace(*earlier, plan, data::cols(dataset.matrix()));
-  seconds.load = clock.seconds();
+  const double loaded = clock.seconds();
   if (start && !start->note().empty() && !train.output.quiet) warn(start->note());
   const bool talk = !train.output.json && !train.output.quiet;
   const bool early = train.output.verbose || (talk && on_terminal());  // before a long silence, not after it
-  const std::string problem = fmt::format(
-      "solving   {}\ndata      {} rows, {} features, {} nonzeros{}\n",
-      formula(settings, plan.lambda(), !plan.problem(0).sample.weights.empty()), dataset.rows(),
-      data::cols(dataset.matrix()), data::nonzeros(dataset.matrix()),
-      plan.classes().empty() ? "" : fmt::format(", classes {}", label_list(plan.classes())));
+  const std::string problem = problem_lines(plan, dataset);
   if (early) note(problem);
 
   registry::Fit fit = solve(train, plan, start);
-  seconds.solve = fit.seconds;
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
-  seconds.total = clock.seconds();
+  const Times seconds{.load = loaded, .solve = fit.seconds, .total = clock.seconds()};
   const Outcome outcome{fit, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
@@ -189,9 +201,10 @@ int run_train(Train& train) {
 Action add_train(CLI::App& app) {
   auto train = std::make_shared<Train>();
   CLI::App& command = *app.add_subcommand(
-      "train", fmt::format("fit a model and certify how far from optimal it is at most\n\nMinimizes over w and b\n\n    "
-                           "{}\n\nand writes the model with a certificate: the gap is an upper bound on P(w, b) - P*.\n",
-                           objective_text));
+      "train",
+      fmt::format("fit a model and certify how far from optimal it is at most\n\nMinimizes over w and b\n\n    "
+                  "{}\n\nand writes the model with a certificate: the gap is an upper bound on P(w, b) - P*.\n",
+                  objective_text));
   add_positional(command, "DATA", train->data_path, "training data, or - for standard input")->required();
   add_positional(command, "MODEL", train->model_path,
                  "the model file to write (default: DATA without directory and last extension, + .fenchel)");
@@ -207,7 +220,8 @@ Action add_train(CLI::App& app) {
   train->output.add(command);
   command.footer([] {
     return loss_table() + "\n" + penalty_table() +
-           "\nExit codes: 0 the tolerance was reached; 4 stopped early (passes, time, stalled) and 130 interrupted, with "
+           "\nExit codes: 0 the tolerance was reached; 4 stopped early (passes, time, stalled) and 130 "
+           "interrupted, with "
            "the model\nwritten and its true gap in it; 1 failed; 2 wrong command line; 3 bad input.";
   });
   return [train] { return run_train(*train); };

@@ -19,8 +19,8 @@ void check_fit(const model::Model& model, const registry::Plan& plan, std::size_
                                           shown(model.classes), shown(plan.classes())));
   }
   if (model.features != features) {
-    throw Error(Fault::usage, fmt::format("--warm-start: the model has {} features, the data have {}", model.features,
-                                          features));
+    throw Error(Fault::usage,
+                fmt::format("--warm-start: the model has {} features, the data have {}", model.features, features));
   }
 }
 
@@ -50,9 +50,10 @@ WarmStart::WarmStart(const model::Model& model, const registry::Plan& plan, std:
     points_.push_back(std::move(point));
   }
   if (model.rows != plan.problem(0).rows()) {
-    note_ = fmt::format("--warm-start: the model's dual point belongs to {} rows, the data have {}: only the weights are "
-                        "taken, and a solver that works on the dual (sdca) starts from zero",
-                        model.rows, plan.problem(0).rows());
+    note_ = fmt::format(
+        "--warm-start: the model's dual point belongs to {} rows, the data have {}: only the weights are "
+        "taken, and a solver that works on the dual (sdca) starts from zero",
+        model.rows, plan.problem(0).rows());
   }
 }
 

@@ -12,8 +12,8 @@ namespace fenchel::cli {
 
 class WarmStart {
  public:
-  // A usage Error where classes or features do not fit. A dual point belongs to its rows: with another number of rows only the
-  // weights are taken, and `note` says so.
+  // A usage Error where classes or features do not fit. A dual point belongs to its rows: with another number of
+  // rows only the weights are taken, and `note` says so.
   WarmStart(const model::Model& model, const registry::Plan& plan, std::size_t features);
 
   [[nodiscard]] std::vector<solver::Start> starts() const;  // views into this object

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# From start to end on generated data: train with a certificate, predict on rows held out, check the certificate again.
+# From start to end on generated data: train with a certificate, predict on rows held out, check the certificate
+# again.
 #
 #     demo.sh [FENCHEL]     the executable; default: $FENCHEL_CLI, then build/release/fenchel
 set -euo pipefail

@@ -33,7 +33,8 @@ std::vector<double> stretched_factors(std::vector<double> factors, std::size_t c
 std::optional<std::string> refutation(const problem::Certificate& claimed, const problem::Certificate& found,
                                       double primal_error) {
   if (!claimed.valid() || !(claimed.gap >= 0.0)) return "the model claims no bound";
-  if (!found.valid()) return "the stored dual point is infeasible or the numbers overflow, so that no bound can be given";
+  if (!found.valid())
+    return "the stored dual point is infeasible or the numbers overflow, so that no bound can be given";
   if (!(found.gap <= claimed.gap + found.rounding)) {
     return fmt::format("the gap is {:.6g}, not {:.6g} as claimed", found.gap, claimed.gap);
   }
@@ -138,19 +139,19 @@ data::Dataset with_columns(data::Dataset dataset, std::size_t columns) {
 
 Point point_of(const Foreign& foreign, const registry::Plan& plan, std::size_t output) {
   if (foreign.w.size() != plan.outputs()) {
-    throw Error(Fault::input, fmt::format("the model has {} outputs, but this loss and these data have {}", foreign.w.size(),
-                                          plan.outputs()));
+    throw Error(Fault::input, fmt::format("the model has {} outputs, but this loss and these data have {}",
+                                          foreign.w.size(), plan.outputs()));
   }
   if (!std::ranges::equal(foreign.classes, plan.classes())) {
-    throw Error(Fault::input, foreign.classes.empty() ? "the model is a regression, but the loss takes classes"
-                              : plan.classes().empty()
-                                  ? "the model has classes, but the loss is a regression loss"
-                                  : "the classes of the data are not those of the model");
+    throw Error(Fault::input, foreign.classes.empty()  ? "the model is a regression, but the loss takes classes"
+                              : plan.classes().empty() ? "the model has classes, but the loss is a regression loss"
+                                                       : "the classes of the data are not those of the model");
   }
   const problem::Problem problem = plan.problem(output);
   const std::size_t features = data::cols(problem.design.matrix);
   if (foreign.features() > features) {
-    throw Error(Fault::input, fmt::format("the model has {} features, but the data have {}", foreign.features(), features));
+    throw Error(Fault::input,
+                fmt::format("the model has {} features, but the data have {}", foreign.features(), features));
   }
   Point point{.w = foreign.w[output], .b = 0.0, .alpha = {}, .beta = {}};
   point.w.resize(features, 0.0);
@@ -161,7 +162,8 @@ Point point_of(const Foreign& foreign, const registry::Plan& plan, std::size_t o
       break;
     case registry::Bias::free: point.b = bias; break;
     case registry::Bias::regularized: {
-      const bool same_constant = foreign.bias_value == plan.settings().bias_value && !foreign.constant_weights.empty();
+      const bool same_constant =
+          foreign.bias_value == plan.settings().bias_value && !foreign.constant_weights.empty();
       point.w.push_back(same_constant ? foreign.constant_weights[output] : bias / plan.settings().bias_value);
     }
   }

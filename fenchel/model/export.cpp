@@ -43,9 +43,10 @@ std::string_view solver_type(const Model& model) {
 std::int32_t label_of(double label) {
   constexpr double low = std::numeric_limits<std::int32_t>::min(), high = std::numeric_limits<std::int32_t>::max();
   if (std::trunc(label) != label || label < low || label > high) {
-    throw Error(Fault::usage, fmt::format("class {} is not a 32-bit integer, as LIBLINEAR's labels are: use --format csv, "
-                                          "json or npy",
-                                          label));
+    throw Error(Fault::usage,
+                fmt::format("class {} is not a 32-bit integer, as LIBLINEAR's labels are: use --format csv, "
+                            "json or npy",
+                            label));
   }
   return static_cast<std::int32_t>(label);
 }
@@ -57,7 +58,8 @@ std::string liblinear(const Model& model) {
   const auto out = std::back_inserter(text);
   if (!model.classes.empty()) {
     std::vector<double> order = model.classes;
-    if (order.size() == 2) std::ranges::reverse(order);  // a positive score means the larger class, which comes first
+    if (order.size() == 2)
+      std::ranges::reverse(order);  // a positive score means the larger class, which comes first
     text += "label";
     for (const double label : order) fmt::format_to(out, " {}", label_of(label));
     text += '\n';
@@ -106,7 +108,7 @@ std::string json_weights(std::span<const double> w) {
     values.push_back(w[j]);
   }
   std::string dense = json_list(w);
-  std::string sparse = fmt::format("{{\"indices\":[{}],\"values\":{}}}", fmt::join(indices, ","), json_list(values));
+  std::string sparse = fmt::format(R"({{"indices":[{}],"values":{}}})", fmt::join(indices, ","), json_list(values));
   return sparse.size() < dense.size() ? sparse : dense;
 }
 
@@ -118,11 +120,11 @@ std::string json(const Model& model) {
     bias.push_back(model.bias(k));
   }
   const bool single = model.outputs.size() == 1;
-  return fmt::format(
-      "{{\"weights\":{},\"bias\":{},\"classes\":{},\"loss\":\"{}\",\"penalty\":\"{}\",\"lambda\":{}}}\n",
-      single ? weights.front() : fmt::format("[{}]", fmt::join(weights, ",")),
-      single ? fmt::format("{}", bias.front()) : json_list(bias), json_list(model.classes),
-      loss::name(model.settings.loss), penalty_name(model.settings), model.lambda);
+  return fmt::format(R"({{"weights":{},"bias":{},"classes":{},"loss":"{}","penalty":"{}","lambda":{}}})"
+                     "\n",
+                     single ? weights.front() : fmt::format("[{}]", fmt::join(weights, ",")),
+                     single ? fmt::format("{}", bias.front()) : json_list(bias), json_list(model.classes),
+                     loss::name(model.settings.loss), penalty_name(model.settings), model.lambda);
 }
 
 // --- NumPy ---
@@ -136,8 +138,9 @@ void append_little_endian(std::string& bytes, double value) {
 
 std::string npy(const Model& model) {
   using namespace std::string_view_literals;
-  const std::string shape = model.outputs.size() == 1 ? fmt::format("({},)", model.features)
-                                                      : fmt::format("({}, {})", model.outputs.size(), model.features);
+  const std::string shape = model.outputs.size() == 1
+                                ? fmt::format("({},)", model.features)
+                                : fmt::format("({}, {})", model.outputs.size(), model.features);
   std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
   // Magic, version 1.0 and a 16-bit length come before; the whole is padded to a multiple of 64 and ends a line.
   constexpr std::size_t before = 10, alignment = 64;

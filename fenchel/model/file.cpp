@@ -69,7 +69,8 @@ void append_checksum(std::string& bytes) {
 bool checksum_holds(std::string_view bytes) {
   const std::size_t body = bytes.size() - checksum_size;
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), body);
-  return word_at<std::uint64_t>(bytes, body) == hash.low64 && word_at<std::uint64_t>(bytes, body + word) == hash.high64;
+  return word_at<std::uint64_t>(bytes, body) == hash.low64 &&
+         word_at<std::uint64_t>(bytes, body + word) == hash.high64;
 }
 
 // --- arrays ---
@@ -154,8 +155,9 @@ void read_sparse(std::string_view bytes, const ArrayEntry& array, std::vector<do
   const std::size_t numbers = to_multiple(sizeof(Position) * array.stored);
   std::uint64_t next = 0;
   for (std::size_t k = 0; k < array.stored; ++k) {
-    const std::uint64_t position = word_at<Position>(bytes, k * sizeof(Position));
-    if (position < next || position >= array.count) refuse("is not a valid model: positions of an array do not ascend");
+    const auto position = static_cast<std::uint64_t>(word_at<Position>(bytes, k * sizeof(Position)));
+    if (position < next || position >= array.count)
+      refuse("is not a valid model: positions of an array do not ascend");
     values[position] = word_at<double>(bytes, numbers + k * word);
     next = position + 1;
   }
@@ -171,7 +173,8 @@ void read_array(std::string_view bytes, const ArrayEntry& array, std::vector<dou
 }
 
 // Checks the table against the slots and the bytes that are there, before anything is allocated.
-void check_table(std::span<const ArrayEntry> arrays, const Slots& slots, std::uint64_t available, std::uint64_t file_size) {
+void check_table(std::span<const ArrayEntry> arrays, const Slots& slots, std::uint64_t available,
+                 std::uint64_t file_size) {
   if (arrays.size() != slots.size()) refuse("is not a valid model: the table of arrays does not fit the outputs");
   std::uint64_t offset = 0;
   std::uint64_t expanded = 0;
@@ -200,12 +203,14 @@ void check_table(std::span<const ArrayEntry> arrays, const Slots& slots, std::ui
 Model parse(std::string_view bytes) {
   const std::size_t common = std::min(bytes.size(), magic.size());
   if (bytes.empty() || bytes.substr(0, common) != magic.substr(0, common)) refuse("is not a fenchel model");
-  if (bytes.size() < magic.size() + sizeof(std::uint32_t)) refuse("is truncated: not even the model's header is there");
+  if (bytes.size() < magic.size() + sizeof(std::uint32_t))
+    refuse("is truncated: not even the model's header is there");
   const auto version = word_at<std::uint32_t>(bytes, magic.size());
   if (version > format_version) {
-    refuse(fmt::format("was written by a newer fenchel: the model has format version {}, and this program reads "
-                       "version {}",
-                       version, format_version));
+    refuse(
+        fmt::format("was written by a newer fenchel: the model has format version {}, and this program reads "
+                    "version {}",
+                    version, format_version));
   }
   if (version == 0) refuse("is corrupt: it has no format version");
   if (bytes.size() < prefix_size + checksum_size) refuse("is truncated: not even the model's header is there");
@@ -220,12 +225,13 @@ Model parse(std::string_view bytes) {
   }
   Header header = read_header(bytes.substr(prefix_size, header_size));
   Model& model = header.model;
-  if (model.features > std::numeric_limits<std::uint64_t>::max() - 1) refuse("is not a valid model: too many features");
+  if (model.features > std::numeric_limits<std::uint64_t>::max() - 1)
+    refuse("is not a valid model: too many features");
   const auto listed = [&](std::string_view name) {
     return std::ranges::any_of(header.arrays, [&](const ArrayEntry& array) { return array.name == name; });
   };
-  const Slots slots = slots_of(
-      model, {.sample_weights = listed("sample_weights"), .penalty_factors = listed("penalty_factors")});
+  const Slots slots =
+      slots_of(model, {.sample_weights = listed("sample_weights"), .penalty_factors = listed("penalty_factors")});
   const std::string_view arrays = bytes.substr(prefix_size + header_size, body - header_size);
   check_table(header.arrays, slots, arrays.size(), bytes.size());
   for (std::size_t k = 0; k < slots.size(); ++k) {
@@ -241,8 +247,8 @@ bool is_model(std::string_view bytes) { return bytes.starts_with(magic); }
 
 std::string serialize(const Model& model) {
   if (const auto found = flaw(model)) throw Error(Fault::failure, "the model cannot be stored: " + *found);
-  const ConstSlots slots = slots_of(
-      model, {.sample_weights = !model.weights.empty(), .penalty_factors = !model.factors.empty()});
+  const ConstSlots slots =
+      slots_of(model, {.sample_weights = !model.weights.empty(), .penalty_factors = !model.factors.empty()});
   std::vector<ArrayEntry> arrays = plan_arrays(slots, Encoding::smallest);
   // An upper bound on the entries wants a lower bound on the size: the arrays alone.
   if (sparse_entries(arrays) > most_entries(arrays.back().offset + stored_size(arrays.back()))) {

@@ -8,7 +8,7 @@
 //               not zero (u32, or u64 from 2^32 entries on; padded to 8 bytes) and then their doubles
 //     u64 u64   low and high word of the XXH3-128 of everything before
 //
-// Arrays are sparse where that is smaller. What a file expands to is bounded by its size (`most_entries`).
+// Arrays are sparse where that is smaller. What a file expands to is bounded by its size.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@ bool all_weights(std::span<const double> values) { return std::ranges::all_of(va
 bool sound(const penalty::Strength& strength) { return strength_like(strength.l1) && strength_like(strength.l2); }
 
 bool sound(const problem::Certificate& c) {
-  return finite(c.primal) && finite(c.dual) && strength_like(c.gap) && strength_like(c.rounding) && c.rounding <= c.gap;
+  return finite(c.primal) && finite(c.dual) && strength_like(c.gap) && strength_like(c.rounding) &&
+         c.rounding <= c.gap;
 }
 
 std::optional<std::string> flaw(const registry::Settings& settings) {
@@ -48,7 +49,7 @@ std::optional<std::string> flaw(const Model& model, const registry::Output& outp
 }  // namespace
 
 std::optional<std::string> flaw(const Model& model) {
-  if (const auto found = flaw(model.settings)) return found;
+  if (auto found = flaw(model.settings)) return found;
   if (!strength_like(model.lambda) || !sound(model.strength)) return "a penalty strength is negative or not finite";
   if (model.rows == 0) return "it was trained on no rows";
   if (!all_finite(model.classes)) return "a class is not finite";
@@ -68,7 +69,7 @@ std::optional<std::string> flaw(const Model& model) {
     return "a sample weight or penalty factor is negative or not finite";
   }
   for (const registry::Output& output : model.outputs) {
-    if (const auto found = flaw(model, output)) return found;
+    if (auto found = flaw(model, output)) return found;
   }
   return std::nullopt;
 }

@@ -102,7 +102,8 @@ struct Preamble {
 void read_labels(Tokens& tokens, Preamble& preamble) {
   if (!preamble.classes) tokens.fail("'label' stands before 'nr_class'");
   // A label takes a blank and a digit at least.
-  if (*preamble.classes > tokens.left() / 2) tokens.fail(fmt::format("the file is too short for {} labels", *preamble.classes));
+  if (*preamble.classes > tokens.left() / 2)
+    tokens.fail(fmt::format("the file is too short for {} labels", *preamble.classes));
   preamble.labels.clear();
   constexpr double lowest = std::numeric_limits<std::int32_t>::min();
   for (std::uint64_t k = 0; k < *preamble.classes; ++k) {
@@ -148,7 +149,8 @@ bool takes_classes(Shape shape) { return shape == Shape::one_versus_rest || shap
 
 void check_labels(const Tokens& tokens, const Preamble& preamble) {
   if (!takes_classes(preamble.type->shape)) return;
-  if (preamble.labels.empty()) tokens.fail(fmt::format("a model of {} needs the entry 'label'", preamble.type->name));
+  if (preamble.labels.empty())
+    tokens.fail(fmt::format("a model of {} needs the entry 'label'", preamble.type->name));
   if (preamble.labels.size() < 2) tokens.fail("a model of one class only has nothing to predict");
   std::vector<double> sorted = preamble.labels;
   std::ranges::sort(sorted);
@@ -190,7 +192,8 @@ bool is_liblinear(std::string_view text) {
 
 Foreign read_liblinear(std::string_view text, const std::string& name) {
   if (!is_liblinear(text)) {
-    throw Error(Fault::input, fmt::format("{}:1:1: is not a LIBLINEAR model: it does not begin with 'solver_type'", name));
+    throw Error(Fault::input,
+                fmt::format("{}:1:1: is not a LIBLINEAR model: it does not begin with 'solver_type'", name));
   }
   Tokens tokens(text, name);
   const Preamble preamble = read_preamble(tokens);
@@ -208,8 +211,8 @@ Foreign read_liblinear(std::string_view text, const std::string& name) {
     // LIBLINEAR's positive score means its first label, and 0 the second one.
     if (preamble.labels[0] < preamble.labels[1]) flip(columns.front());
     std::ranges::sort(result.classes);
-    result.preference = preamble.labels[1] == result.classes[0] ? std::vector<std::size_t>{0, 1}
-                                                                : std::vector<std::size_t>{1, 0};
+    result.preference =
+        preamble.labels[1] == result.classes[0] ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{1, 0};
   } else {
     std::vector<std::size_t> order(columns.size());  // ascending classes -> columns of the file
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -240,17 +243,19 @@ Foreign read_liblinear(std::string_view text, const std::string& name) {
 
 Foreign read_weights(std::string_view text, const std::string& name, const ListShape& shape) {
   if (shape.classes.size() > 2) {
-    throw Error(Fault::usage, fmt::format("a plain list of weights holds one output, but the data have {} classes: use a "
-                                          "LIBLINEAR model file",
-                                          shape.classes.size()));
+    throw Error(Fault::usage,
+                fmt::format("a plain list of weights holds one output, but the data have {} classes: use a "
+                            "LIBLINEAR model file",
+                            shape.classes.size()));
   }
   std::vector<double> numbers = data::read_numbers(text, name);
   const bool has_bias = shape.bias != registry::Bias::none;
   const bool with_bias = has_bias && numbers.size() == shape.features + 1;
   if (numbers.size() != shape.features && !with_bias) {
-    throw Error(Fault::input,
-                fmt::format("{}: {} numbers for {} features: give one a feature{}", name, numbers.size(), shape.features,
-                            has_bias ? ", and the bias as one more if it is not 0" : " and, without a bias, no more"));
+    throw Error(
+        Fault::input,
+        fmt::format("{}: {} numbers for {} features: give one a feature{}", name, numbers.size(), shape.features,
+                    has_bias ? ", and the bias as one more if it is not 0" : " and, without a bias, no more"));
   }
   Foreign result;
   if (with_bias) {

@@ -91,8 +91,8 @@ bool truth(const Json& object, const char* key) {
 }
 
 // Looks a value up by its name among all that there are.
-template <class Value, std::size_t count>
-Value by_name(const std::string& wanted, const std::array<Value, count>& all, const char* what) {
+template <class Value, std::size_t Count>
+Value by_name(const std::string& wanted, const std::array<Value, Count>& all, const char* what) {
   for (const Value value : all) {
     if (name(value) == wanted) return value;
   }
@@ -117,7 +117,8 @@ T read_fields(const Json& object) {
   T chosen{};
   for (const auto& field : T::fields) {
     const double value = number(object, std::string(field.name).c_str());
-    const bool inside = field.open ? field.low < value && value < field.high : field.low <= value && value <= field.high;
+    const bool inside =
+        field.open ? field.low < value && value < field.high : field.low <= value && value <= field.high;
     if (!inside || !std::isfinite(value)) refuse(fmt::format("{} is out of range", field.name));
     chosen.*field.member = value;
   }
@@ -143,7 +144,8 @@ Json optional(const std::optional<double>& value) { return value ? Json(*value) 
 
 Json write_settings(const registry::Settings& settings) {
   Json by_label = Json::array();
-  for (const auto& [label, weight] : settings.class_weight.by_label) by_label.push_back(Json::array({label, weight}));
+  for (const auto& [label, weight] : settings.class_weight.by_label)
+    by_label.push_back(Json::array({label, weight}));
   Json direct = nullptr;
   if (settings.direct) direct = {{"l1", settings.direct->l1}, {"l2", settings.direct->l2}};
   return {{"loss", write_choice(settings.loss)},
@@ -187,20 +189,21 @@ registry::Settings read_settings(const Json& object) {
 
 Json write_output(const registry::Output& output) {
   const problem::Certificate& c = output.certificate;
-  return {{"status", run::name(output.status)},
-          {"passes", output.passes},
-          {"certificate",
-           {{"primal", c.primal},
-            {"dual", c.dual},
-            {"gap", c.gap},
-            {"rounding", c.rounding},
-            {"hexadecimal",
-             {{"primal", hexadecimal(c.primal)},
-              {"dual", hexadecimal(c.dual)},
-              {"gap", hexadecimal(c.gap)},
-              {"rounding", hexadecimal(c.rounding)}}}}},
-          {"bias", hexadecimal(output.b)},
-          {"bias_range", {{"low", hexadecimal(output.bias_range.low)}, {"high", hexadecimal(output.bias_range.high)}}}};
+  return {
+      {"status", run::name(output.status)},
+      {"passes", output.passes},
+      {"certificate",
+       {{"primal", c.primal},
+        {"dual", c.dual},
+        {"gap", c.gap},
+        {"rounding", c.rounding},
+        {"hexadecimal",
+         {{"primal", hexadecimal(c.primal)},
+          {"dual", hexadecimal(c.dual)},
+          {"gap", hexadecimal(c.gap)},
+          {"rounding", hexadecimal(c.rounding)}}}}},
+      {"bias", hexadecimal(output.b)},
+      {"bias_range", {{"low", hexadecimal(output.bias_range.low)}, {"high", hexadecimal(output.bias_range.high)}}}};
 }
 
 registry::Output read_output(const Json& object) {
@@ -215,10 +218,10 @@ registry::Output read_output(const Json& object) {
                         .gap = exact(numbers, "gap"),
                         .rounding = exact(numbers, "rounding")};
   output.bias_range = {.low = exact(range, "low"), .high = exact(range, "high")};
-  output.status = by_name(text(object, "status"),
-                          std::array{Status::optimal, Status::time_limit, Status::max_passes, Status::interrupted,
-                                     Status::stalled},
-                          "status");
+  output.status = by_name(
+      text(object, "status"),
+      std::array{Status::optimal, Status::time_limit, Status::max_passes, Status::interrupted, Status::stalled},
+      "status");
   output.passes = number(object, "passes");
   return output;
 }

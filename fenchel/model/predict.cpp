@@ -112,8 +112,8 @@ class OptimalScore {
 bool settled(std::span<const Interval> scores) {
   if (scores.size() == 1) return scores.front().low > 0.0 || scores.front().high < 0.0;
   const auto best = std::ranges::max_element(scores, {}, &Interval::low);
-  return std::ranges::all_of(
-      scores, [&](const Interval& other) { return &other == &*best || other.high < best->low; });
+  return std::ranges::all_of(scores,
+                             [&](const Interval& other) { return &other == &*best || other.high < best->low; });
 }
 
 }  // namespace

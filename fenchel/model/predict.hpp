@@ -15,9 +15,9 @@ namespace fenchel::model {
 
 // What prediction needs of a model, whatever file it came from. A view: the model must outlive it.
 struct Linear {
-  std::vector<std::span<const double>> w;  // one an output; columns beyond have weight 0
-  std::vector<double> bias;                // one an output
-  std::span<const double> classes;         // ascending; empty for a regression
+  std::vector<std::span<const double>> w;   // one an output; columns beyond have weight 0
+  std::vector<double> bias;                 // one an output
+  std::span<const double> classes;          // ascending; empty for a regression
   std::span<const std::size_t> preference;  // as in Foreign; empty: ascending
   std::optional<loss::Any> loss;
 
@@ -50,10 +50,10 @@ Table probabilities(const Linear& model, const Table& scores);
 
 struct Metrics {
   std::size_t rows = 0;
-  std::size_t correct = 0;                     // classification
-  double accuracy = 0.0;                       // classification: correct / rows
-  double mean_squared_error = 0.0;             // regression
-  std::optional<double> squared_correlation{}; // regression; nothing where one side is constant
+  std::size_t correct = 0;                      // classification
+  double accuracy = 0.0;                        // classification: correct / rows
+  double mean_squared_error = 0.0;              // regression
+  std::optional<double> squared_correlation{};  // regression; nothing where one side is constant
 };
 Metrics metrics(const Linear& model, std::span<const double> predicted, std::span<const double> targets);
 

@@ -131,8 +131,12 @@ void Certifier::add_bias(PrimalPoint& point) const {
 }
 
 PrimalPoint Certifier::stretched(const PrimalPoint& point, double factor) const {
+  constexpr double near_underflow = 0x1p-900;  // below, rounding a weight is no relative error
   PrimalPoint result = point;
-  for (double& w : result.w) w *= factor;
+  for (double& w : result.w) {
+    if (w != 0.0 && std::fabs(w) < near_underflow) return point;
+    w *= factor;
+  }
   result.b *= factor;
   for (std::size_t i = 0; i < result.z.size(); ++i) {
     result.z[i] *= factor;

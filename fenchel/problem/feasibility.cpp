@@ -32,11 +32,14 @@ double total(std::span<const double> values) {
   return block_sum<CompensatedSum>(values.size(), [&](std::size_t i, CompensatedSum& s) { s.add(values[i]); }).total();
 }
 
-// The spacing of a grid on which every entry keeps about 50 bits of the largest one.
-double grid_spacing(std::span<const double> beta) {
+// The spacing of a grid that keeps so many bits of the largest entry. Repairs work on 50 bits and checks on 52: a repair
+// may carry the largest entry over a power of two, and must still be on the grid of the check.
+constexpr int repair_bits = 50;
+constexpr int check_bits = 52;
+double grid_spacing(std::span<const double> beta, int bits) {
   double largest = 0.0;
   for (const double b : beta) largest = std::max(largest, std::fabs(b));
-  return largest == 0.0 ? 0.0 : std::scalbn(1.0, std::max(std::ilogb(largest) - 50, -1022));
+  return largest == 0.0 ? 0.0 : std::scalbn(1.0, std::max(std::ilogb(largest) - bits, -1022));
 }
 
 // The exact sum in grid units, or nothing where an entry is off the grid.
@@ -44,7 +47,7 @@ std::optional<Int128> grid_sum(std::span<const double> beta, double spacing) {
   Int128 sum = 0;
   for (const double b : beta) {
     const double units = b / spacing;
-    if (std::trunc(units) != units || std::fabs(units) >= 0x1p52) return std::nullopt;
+    if (std::trunc(units) != units || std::fabs(units) >= 0x1p54) return std::nullopt;
     sum += static_cast<std::int64_t>(units);
   }
   return sum;
@@ -124,7 +127,7 @@ bool move_sum(const Problem& problem, std::span<double> beta, double target) {
 void zero_sum(const Problem& problem, std::span<double> beta) {
   if (exactly_feasible(problem, beta)) return;
   move_sum(problem, beta, 0.0);
-  const double spacing = grid_spacing(beta);
+  const double spacing = grid_spacing(beta, repair_bits);
   if (spacing == 0.0) return;
   // Truncation towards zero keeps every entry inside its box, which contains 0.
   for (double& b : beta) b = std::trunc(b / spacing) * spacing;
@@ -141,7 +144,7 @@ bool exactly_feasible(const Problem& problem, std::span<const double> beta) {
     if (!std::isfinite(beta[i]) || !dual_box(problem, i).contains(beta[i])) return false;
   }
   if (!problem.free_bias) return true;
-  const double spacing = grid_spacing(beta);
+  const double spacing = grid_spacing(beta, check_bits);
   if (spacing == 0.0) return true;
   const std::optional<Int128> sum = grid_sum(beta, spacing);
   return sum && *sum == 0;

@@ -20,8 +20,9 @@ class Incumbent {
     problem::PrimalPoint primal = certifier_.primal_with_best_bias(candidate.w, candidate.b);
     problem::DualPoint dual =
         candidate.alpha.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.alpha);
-    const bool better_primal = !primal_ || primal.value < primal_->value;
-    const bool better_dual = !dual_ || dual.value > dual_->value;
+    // Written so that a point whose value is not a number is replaced, and never replaces one.
+    const bool better_primal = !primal_ || (std::isfinite(primal.value) && !(primal_->value <= primal.value));
+    const bool better_dual = !dual_ || (std::isfinite(dual.value) && !(dual_->value >= dual.value));
     if (better_primal || better_dual) {
       problem::PrimalPoint& p = better_primal ? primal : *primal_;
       problem::DualPoint& d = better_dual ? dual : *dual_;
@@ -38,10 +39,18 @@ class Incumbent {
 
   [[nodiscard]] const problem::Certificate& certificate() const { return certificate_; }
 
+  void release(Result& result) {
+    result.certificate = certificate_;
+    result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
+    result.w = std::move(primal_->w);
+    result.b = primal_->b;
+    result.beta = std::move(dual_->beta);
+  }
+
  private:
   // Where rounding dominates the gap, margins at a kink of the loss may be to blame: tries to move them off it.
   void stretch() {
-    double error = 0.0;
+    double error = unit_roundoff;
     for (const double e : primal_->z_error) error = std::max(error, e);
     for (double t = 4 * error; t < 1e-6; t *= 16) {
       problem::PrimalPoint point = certifier_.stretched(*primal_, 1.0 + t);
@@ -52,16 +61,6 @@ class Incumbent {
     }
   }
 
- public:
-  void release(Result& result) {
-    result.certificate = certificate_;
-    result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
-    result.w = std::move(primal_->w);
-    result.b = primal_->b;
-    result.beta = std::move(dual_->beta);
-  }
-
- private:
   problem::Certifier certifier_;
   std::optional<problem::PrimalPoint> primal_;
   std::optional<problem::DualPoint> dual_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/kernel/dual_sweep.hpp"
 
@@ -35,6 +37,9 @@ Sdca::Sdca(const problem::Problem& problem, const Start& start, std::uint64_t se
       shares_(problem.rows()),
       alpha_(problem.rows(), 0.0),
       induced_(problem.dimension(), 0.0) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure, "sdca numbers rows with 32 bits: more than 4294967295 rows need --solver fista");
+  }
   std::vector<double> inverse_l2(problem_.dimension());
   for (std::size_t j = 0; j < inverse_l2.size(); ++j) inverse_l2[j] = 1.0 / problem_.penalty[j].l2;
   curvatures_ = map_.row_square_norms(inverse_l2);

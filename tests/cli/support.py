@@ -13,7 +13,8 @@ SOURCE = Path(os.environ.get("FENCHEL_SOURCE_DIR", Path(__file__).parent.parent.
 if not CLI or not os.access(CLI, os.X_OK):
     raise unittest.SkipTest("FENCHEL_CLI does not name an executable")
 
-SMALL = "".join(f"{1 if i % 2 else -1} 1:{i % 2 + 0.1 * i} 2:{1 - 0.2 * (i % 5)} 4:{0.3 * (i % 3)}\n" for i in range(24))
+SMALL = "".join(f"{1 if i % 2 else -1} 1:{i % 2 + 0.1 * i} 2:{1 - 0.2 * (i % 5)} 4:{0.3 * (i % 3)}\n"
+                for i in range(24))
 
 
 class CliTest(unittest.TestCase):
@@ -53,7 +54,7 @@ class CliTest(unittest.TestCase):
         return json.loads(text, parse_constant=refuse)
 
     def refused(self, code, *args, says=(), **kwargs):
-        """Exit code `code`, nothing on standard output, one sentence on standard error that has every word of `says`."""
+        """Exit code `code`, nothing on standard output, one sentence on standard error with the words of `says`."""
         done = self.run_cli(*args, **kwargs)
         self.assertEqual(done.returncode, code, f"{args}: {done.stdout}{done.stderr}")
         self.assertEqual(done.stdout, "", args)

@@ -1,16 +1,16 @@
 """Help, versions, and the table of what is supported."""
 
 import json
-import re
 import unittest
 
 from support import SOURCE, CliTest
 
 COMMANDS = ["train", "predict", "certify", "export", "info", "solvers", "generate"]
-LOSSES = ["hinge", "squared-hinge", "smooth-hinge", "logistic", "squared", "absolute", "huber", "epsilon-insensitive",
-          "squared-epsilon-insensitive", "quantile"]
-FITTING = ("--loss --penalty --lambda --C --bias --solver --tol --abs-tol --max-passes --time-limit --threads --seed "
-           "--warm-start --weights --class-weight --penalty-factors --precision --trace --json --quiet --verbose").split()
+LOSSES = ["hinge", "squared-hinge", "smooth-hinge", "logistic", "squared", "absolute", "huber",
+          "epsilon-insensitive", "squared-epsilon-insensitive", "quantile"]
+FITTING = ("--loss --penalty --lambda --C --bias --solver --tol --abs-tol --max-passes --time-limit --threads "
+           "--seed --warm-start --weights --class-weight --penalty-factors --precision --trace --json --quiet "
+           "--verbose").split()
 
 
 class Help(CliTest):
@@ -32,15 +32,14 @@ class Help(CliTest):
             self.assertRegex(text, rf"(?m)^  {option}\b", option)
         for loss in LOSSES:
             self.assertRegex(text, rf"(?m)^  {loss} +\S", loss)
-        for piece in ["max(0, 1 - m)^2", "log(1 + exp(-m))", "||w||_1", "lambda Omega(w)", "--gamma 1", "--tau 0.5"]:
+        for piece in ["max(0, 1 - m)^2", "log(1 + exp(-m))", "||w||_1", "lambda Omega(w)", "--gamma 1"]:
             self.assertIn(piece, text)
 
 
 class Solvers(CliTest):
     def test_table_is_the_golden_one(self):
         golden = SOURCE / "tests" / "golden" / "solvers.txt"
-        strip = lambda text: re.sub(r" +$", "", text, flags=re.M)
-        self.assertEqual(strip(self.ok("solvers")), strip(golden.read_text()))
+        self.assertEqual(self.ok("solvers"), golden.read_text())
 
     def test_json_says_the_same(self):
         table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}

@@ -116,10 +116,9 @@ TEST_P(AuditOf, ChangedWeightsAndDualsNeverCertify) {
 }
 
 TEST_P(AuditOf, ChangedBiasNeverCertifies) {
-  if (GetParam().bias != Bias::free) GTEST_SKIP() << "no free bias";
   Model changed = model;
-  changed.outputs[0].b += 0.05;
-  expect_refuted(changed, dataset, "bias");
+  changed.outputs[0].b += 0.05;  // not even a model any more where the bias is not free
+  EXPECT_FALSE(audit(changed, dataset).certified);
 }
 
 TEST_P(AuditOf, ChangedSettingsNeverCertify) {

@@ -97,9 +97,7 @@ void expect_equal(const Model& a, const Model& b) {
   }
 }
 
-Model small_model() {
-  return fitted(random_data({.rows = 6, .columns = 3}), settings_for(loss::Hinge{}));
-}
+Model small_model() { return fitted(random_data({.rows = 6, .columns = 3}), settings_for(loss::Hinge{})); }
 
 TEST(ModelFile, RoundTrip) {
   registry::Settings settings = settings_for(loss::SmoothHinge{.gamma = 0.3}, 0.01, Bias::regularized);
@@ -225,7 +223,8 @@ TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
                       +[](Model& m, double x) { m.outputs[0].beta[2] = x; },
                       +[](Model& m, double x) { m.outputs[0].certificate.gap = x; },
                       +[](Model& m, double x) { m.outputs[0].certificate.primal = x; },
-                      +[](Model& m, double x) { m.outputs[0].b = x; }, +[](Model& m, double x) { m.lambda = x; }};
+                      +[](Model& m, double x) { m.outputs[0].b = x; },
+                      +[](Model& m, double x) { m.lambda = x; }};
   for (const auto change : spoil) {
     for (const double value : {nan, infinity, -infinity}) {
       Model model = small_model();

@@ -58,8 +58,8 @@ TEST(Liblinear, OneVersusRestIsSorted) {
 }
 
 TEST(Liblinear, CrammerSingerHasAColumnAClass) {
-  const Foreign model = read_liblinear(
-      "solver_type MCSVM_CS\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n0.5 -0.5 \n", "m");
+  const Foreign model =
+      read_liblinear("solver_type MCSVM_CS\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n0.5 -0.5 \n", "m");
   EXPECT_EQ(model.w, (std::vector<Numbers>{{-0.5}, {0.5}}));
   EXPECT_FALSE(model.loss);
   EXPECT_EQ(labels(linear(model), {.rows = 2, .columns = 2, .values = {-1, 1, 1, -1}}), (Numbers{1, -1}));
@@ -81,7 +81,7 @@ TEST(Liblinear, RefusalsNameThePlace) {
   EXPECT_EQ(liblinear_refusal("1 1:2\n"), "m:1:1: is not a LIBLINEAR model: it does not begin with 'solver_type'");
   EXPECT_EQ(liblinear_refusal("solver_type MAGIC\n"), "m:1:13: unknown solver_type 'MAGIC'");
   const std::string head = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n";
-  EXPECT_EQ(liblinear_refusal(head + "1\n"), "m:6:1: the file is too short for 2 x 1 weights");
+  EXPECT_EQ(liblinear_refusal(head + "1"), "m:6:1: the file is too short for 2 x 1 weights");
   EXPECT_EQ(liblinear_refusal(head + "1\nabc\n"), "m:8:1: 'abc' is not a number, where a weight should stand");
   EXPECT_EQ(liblinear_refusal(head + "1\nnan\n"), "m:8:1: 'nan' is not a number, where a weight should stand");
   EXPECT_EQ(liblinear_refusal(head + "1\n1e999\n"), "m:8:1: '1e999' overflows a double");
@@ -92,7 +92,8 @@ TEST(Liblinear, RefusalsNameThePlace) {
   EXPECT_EQ(liblinear_refusal("solver_type L2R_LR\nlabel 1 2\n"), "m:2:1: 'label' stands before 'nr_class'");
   EXPECT_EQ(liblinear_refusal("solver_type L2R_LR\nnr_class 2.5\n"),
             "m:2:10: nr_class must be a whole number from 1 to 2147483647");
-  EXPECT_EQ(liblinear_refusal("solver_type L2R_LR\ncolour red\n"), "m:2:1: 'colour' is no entry of a LIBLINEAR model");
+  EXPECT_EQ(liblinear_refusal("solver_type L2R_LR\ncolour red\n"),
+            "m:2:1: 'colour' is no entry of a LIBLINEAR model");
 }
 
 TEST(Liblinear, HugeSizesAllocateNothing) {
@@ -114,8 +115,8 @@ TEST(WeightList, WithAndWithoutBias) {
   EXPECT_EQ(plain.w[0], (Numbers{1, 2}));
   EXPECT_EQ(plain.bias, (Numbers{0}));
   const Numbers classes{-1, 1};
-  const Foreign biased =
-      read_weights("1\n2\n3\n", "w", {.features = 2, .bias = Bias::regularized, .bias_value = 2.0, .classes = classes});
+  const Foreign biased = read_weights(
+      "1\n2\n3\n", "w", {.features = 2, .bias = Bias::regularized, .bias_value = 2.0, .classes = classes});
   EXPECT_EQ(biased.w[0], (Numbers{1, 2}));
   EXPECT_EQ(biased.bias, (Numbers{3}));
   EXPECT_EQ(biased.constant_weights, (Numbers{1.5}));

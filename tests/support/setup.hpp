@@ -16,7 +16,7 @@ namespace fenchel::test {
 
 enum class Storage { csr64, dense64, csr32, dense32 };
 
-struct Setup {
+struct Case {
   std::vector<std::vector<double>> rows;
   std::vector<double> labels;
   Storage storage = Storage::csr64;
@@ -25,7 +25,7 @@ struct Setup {
   std::vector<double> factors{};
 };
 
-inline data::Dataset dataset_of(const Setup& setup) {
+inline data::Dataset dataset_of(const Case& setup) {
   const bool single = setup.storage == Storage::csr32 || setup.storage == Storage::dense32;
   const bool dense = setup.storage == Storage::dense64 || setup.storage == Storage::dense32;
   const std::size_t columns = setup.rows.empty() ? 0 : setup.rows.front().size();
@@ -69,7 +69,7 @@ inline double parameter_of(const loss::Any& any) {
 }
 
 // The contract, read by hand: two classes, class weights by label, lambda or C or direct strengths, penalty factors.
-inline Instance instance_of(const Setup& setup) {
+inline Instance instance_of(const Case& setup) {
   const registry::Settings& s = setup.settings;
   Instance p{.rows = setup.rows,
              .y = setup.labels,
@@ -119,10 +119,10 @@ inline Instance instance_of(const Setup& setup) {
 // minimiser exists without any penalty; weights that may vanish start behind them.
 inline std::size_t contradicting(std::size_t d) { return 2 * (d + 2); }
 
-inline Setup random_setup(const loss::Any& loss, std::size_t n, std::size_t d, Storage storage, std::uint64_t seed) {
+inline Case random_setup(const loss::Any& loss, std::size_t n, std::size_t d, Storage storage, std::uint64_t seed) {
   Random random(seed);
   const bool single = storage == Storage::csr32 || storage == Storage::dense32;
-  Setup setup{.rows = {}, .labels = {}, .storage = storage};
+  Case setup{.rows = {}, .labels = {}, .storage = storage};
   setup.settings.loss = loss;
   std::vector<double> truth(d);
   for (double& t : truth) t = random.normal();

@@ -1,0 +1,139 @@
+// The two products with the data: enclosures against 113 bits, one answer for all storages, one for all thread counts.
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fenchel/data/linear_map.hpp"
+#include "tests/support/setup.hpp"
+
+namespace fenchel::test {
+namespace {
+
+std::vector<std::vector<double>> random_rows(std::size_t n, std::size_t d, double density, double decades,
+                                             std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::vector<double>> rows(n, std::vector<double>(d, 0.0));
+  for (auto& row : rows) {
+    for (double& x : row) {
+      if (random.uniform() > density) continue;
+      x = random.normal() * std::pow(10.0, decades * (random.uniform() - 0.5));
+    }
+  }
+  return rows;
+}
+
+std::vector<double> random_vector(std::size_t n, double decades, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<double> v(n);
+  for (double& x : v) x = random.normal() * std::pow(10.0, decades * (random.uniform() - 0.5));
+  return v;
+}
+
+data::Dataset held(std::vector<std::vector<double>> rows, Storage storage) {
+  Case setup{.rows = std::move(rows), .labels = {}, .storage = storage};
+  setup.labels.assign(setup.rows.size(), 1.0);
+  return dataset_of(setup);
+}
+
+void expect_enclosed(const std::vector<std::vector<double>>& rows, Storage storage, double constant,
+                     double decades) {
+  const data::Dataset dataset = held(rows, storage);
+  const data::LinearMap map({.matrix = dataset.matrix(), .constant = constant});
+  const std::size_t n = map.rows(), d = map.cols();
+  const std::vector<double> w = random_vector(d, decades, 3), beta = random_vector(n, decades, 4);
+  std::vector<double> z(n), error(n), plain(n);
+  map.margins(w, z, error);
+  map.margins(w, plain);
+  const auto entry = [&](std::size_t i, std::size_t j) { return Quad(j < rows[i].size() ? rows[i][j] : constant); };
+  for (std::size_t i = 0; i < n; ++i) {
+    Quad exact = 0;
+    for (std::size_t j = 0; j < d; ++j) exact += entry(i, j) * Quad(w[j]);
+    EXPECT_LE(magnitude(exact - Quad(z[i])), Quad(error[i]));
+    EXPECT_LE(magnitude(exact - Quad(plain[i])), 2 * Quad(error[i]));
+  }
+  std::vector<double> u(d), size(d), simple(d);
+  map.adjoint(beta, u, size);
+  data::LinearMap(map).adjoint(beta, simple);
+  for (std::size_t j = 0; j < d; ++j) {
+    Quad exact = 0;
+    for (std::size_t i = 0; i < n; ++i) exact += entry(i, j) * Quad(beta[i]);
+    EXPECT_LE(magnitude(exact - Quad(u[j])), Quad(map.adjoint_error(size[j])));
+    EXPECT_LE(magnitude(exact - Quad(simple[j])), 2 * Quad(map.adjoint_error(size[j])));
+  }
+}
+
+TEST(LinearMap, EnclosesTheExactProducts) {
+  for (const double constant : {0.0, 1.0, 2.5}) {
+    for (const double decades : {0.0, 10.0, 200.0}) {
+      for (const Storage storage : {Storage::csr64, Storage::dense64}) {
+        expect_enclosed(random_rows(300, 7, 0.6, decades, 1), storage, constant, decades);
+        expect_enclosed(random_rows(5, 200, 0.3, decades, 2), storage, constant, decades);
+      }
+    }
+  }
+}
+
+// Sums that cancel to nothing, empty rows and products that underflow.
+TEST(LinearMap, EnclosesCancellationAndUnderflow) {
+  const std::vector<std::vector<double>> rows{
+      {1e16, 1.0, -1e16}, {0.0, 0.0, 0.0}, {1e-200, 1e-300, 1e-200}, {1e300, -1e300, 1e-10}};
+  for (const Storage storage : {Storage::csr64, Storage::dense64}) {
+    for (const double decades : {0.0, 250.0}) expect_enclosed(rows, storage, 0.0, decades);
+    const data::Dataset dataset = held(rows, storage);
+    const data::LinearMap map({.matrix = dataset.matrix(), .constant = 0.0});
+    std::vector<double> z(4), error(4);
+    map.margins(std::vector<double>{1e-200, 1e-300, -1e-200}, z, error);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isfinite(z[i]) && error[i] >= 0.0);
+    EXPECT_GT(error[2], 0.0);
+  }
+}
+
+TEST(LinearMap, StoragesAgree) {
+  Case setup = random_setup(loss::Squared{}, 500, 9, Storage::csr32, 3);
+  const std::vector<double> w = random_vector(10, 2.0, 5), beta = random_vector(500, 2.0, 6);
+  std::vector<std::vector<double>> products;
+  for (const Storage storage : {Storage::csr64, Storage::dense64, Storage::csr32, Storage::dense32}) {
+    setup.storage = storage;
+    const data::Dataset dataset = dataset_of(setup);
+    data::LinearMap map({.matrix = dataset.matrix(), .constant = 1.0});
+    std::vector<double> all(500), u(10);
+    map.margins(w, all);
+    map.adjoint(beta, u);
+    all.insert(all.end(), u.begin(), u.end());
+    const std::vector<double> norms = map.row_square_norms({});
+    all.insert(all.end(), norms.begin(), norms.end());
+    products.push_back(all);
+  }
+  for (std::size_t k = 0; k < products[0].size(); ++k) {
+    EXPECT_EQ(products[0][k], products[2][k]);  // the width of exact values changes nothing
+    EXPECT_EQ(products[1][k], products[3][k]);
+    EXPECT_NEAR(products[0][k], products[1][k], 1e-12 * (1 + std::fabs(products[0][k])) * 500);
+  }
+}
+
+TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
+  const std::size_t n = 3 * 4096 + 17;
+  const auto rows = random_rows(n, 6, 0.5, 4.0, 8);
+  const std::vector<double> w = random_vector(7, 4.0, 9), beta = random_vector(n, 4.0, 10);
+  for (const Storage storage : {Storage::csr64, Storage::dense64}) {
+    const data::Dataset dataset = held(rows, storage);
+    std::vector<std::vector<double>> products;
+    for (const std::size_t threads : {1, 2, 4, 2}) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      data::LinearMap map({.matrix = dataset.matrix(), .constant = 1.0});
+      std::vector<double> z(n), error(n), u(7), size(7), simple(7), plain(n);
+      map.margins(w, z, error);
+      map.margins(w, plain);
+      map.adjoint(beta, u, size);
+      map.adjoint(beta, simple);
+      for (const auto& part : {error, plain, u, size, simple}) z.insert(z.end(), part.begin(), part.end());
+      products.push_back(z);
+    }
+    for (const auto& other : products) EXPECT_EQ(products[0], other);
+  }
+}
+
+}  // namespace
+}  // namespace fenchel::test
