@@ -144,8 +144,8 @@ std::vector<double> make_targets(const Generate& wanted, const std::vector<Truth
     } else if (wanted.task == "classification") {
       targets[i] = score(truths.front()) > 0.0 ? 1.0 : -1.0;
     } else {
-      std::vector<double> scores;
-      for (const Truth& truth : truths) scores.push_back(score(truth));
+      std::vector<double> scores(truths.size());
+      std::transform(truths.begin(), truths.end(), scores.begin(), score);
       targets[i] = static_cast<double>(1 + (std::max_element(scores.begin(), scores.end()) - scores.begin()));
     }
   }

@@ -92,6 +92,7 @@ class Program {
     }
     std::vector<std::string_view> names;
     const auto all = commands();
+    names.reserve(all.size());
     for (const CLI::App* command : all) names.emplace_back(command->get_name());
     refuse_name("command", words.front(), names, later_commands);
   }

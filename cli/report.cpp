@@ -49,7 +49,7 @@ bool on_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 std::string upward(double bound) {
   if (!std::isfinite(bound)) return "infinity";
   const auto shown = [](double value) { return fmt::format("{:.3g}", value); };
-  const std::string text = shown(bound);
+  std::string text = shown(bound);
   if (std::strtod(text.c_str(), nullptr) >= bound) return text;
   const double digit = std::pow(10.0, std::floor(std::log10(bound)) - 2.0);  // one unit of the third digit
   return shown(bound + digit);

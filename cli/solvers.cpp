@@ -1,4 +1,5 @@
 // fenchel solvers: the support table, computed from what each solver says it lacks.
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -33,8 +34,9 @@ std::vector<std::string_view> supported_penalties(const registry::SolverEntry& s
 }
 
 std::vector<std::string_view> bias_names() {
-  std::vector<std::string_view> names;
-  for (const registry::Bias bias : biases) names.push_back(model::name(bias));
+  std::vector<std::string_view> names(biases.size());
+  std::transform(biases.begin(), biases.end(), names.begin(),
+                 [](registry::Bias bias) { return model::name(bias); });
   return names;
 }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -79,9 +80,11 @@ Json per_class(const model::Model& model) {
   return list;
 }
 
-// What a report is about; `fit` has given its weights to `model` already.
+// What a report is about.
 struct Outcome {
-  const registry::Fit& fit;
+  run::Status status;
+  problem::Certificate total;
+  double passes;
   const model::Model& model;
   const std::string& path;
   std::uint64_t threads;
@@ -89,12 +92,12 @@ struct Outcome {
 };
 
 Json json_report(const Outcome& outcome) {
-  const auto& [fit, model, path, threads, seconds] = outcome;
-  Json object{{"status", run::name(fit.status)}};
-  put_certificate(object, fit.total);
+  const auto& [status, total, passes, model, path, threads, seconds] = outcome;
+  Json object{{"status", run::name(status)}};
+  put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
   object["solver"] = model.solver;
-  object["passes"] = fit.passes;
+  object["passes"] = passes;
   object["seconds"] = {{"load", seconds.load}, {"solve", seconds.solve}, {"total", seconds.total}};
   object["rows"] = model.rows;
   object["features"] = model.features;
@@ -110,10 +113,10 @@ Json json_report(const Outcome& outcome) {
 }
 
 std::string text_report(const Outcome& outcome) {
-  const auto& [fit, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, model, path, threads, seconds] = outcome;
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
-                                 run::name(fit.status), model.solver, fit.passes, seconds.solve, seconds.load);
-  text += certificate_lines(fit.total);
+                                 run::name(status), model.solver, passes, seconds.solve, seconds.load);
+  text += certificate_lines(total);
   if (model.outputs.size() > 1) {
     text +=
         fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
@@ -187,13 +190,15 @@ int run_train(Train& train) {
   if (early) note(problem);
 
   registry::Fit fit = solve(train, plan, start);
+  Times seconds{.load = loaded, .solve = fit.seconds, .total = 0.0};
+  const auto [status, total, passes] = std::tuple(fit.status, fit.total, fit.passes);
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
-  const Times seconds{.load = loaded, .solve = fit.seconds, .total = clock.seconds()};
-  const Outcome outcome{fit, model, path, train.threads.count(), seconds};
+  seconds.total = clock.seconds();
+  const Outcome outcome{status, total, passes, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
-  return exit_code(fit.status);
+  return exit_code(status);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ struct Logistic {
   static constexpr std::string_view formula = "log(1 + exp(-m))";
   static constexpr Task task = Task::classification;
   static constexpr std::array<Field<Logistic>, 0> fields{};
+  static constexpr bool never_zero = true;  // a computed 0 is an underflow
 
   [[nodiscard]] double value(double y, double z) const {
     const double m = y * z;

@@ -218,13 +218,14 @@ Foreign read_liblinear(std::string_view text, const std::string& name) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, {}, [&](std::size_t k) { return preamble.labels[k]; });
     std::vector<std::vector<double>> sorted;
-    result.preference.resize(order.size());
+    result.preference.resize(order.size());  // its first label wins ties
     for (std::size_t k = 0; k < order.size(); ++k) {
       result.classes[k] = preamble.labels[order[k]];
       result.preference[order[k]] = k;
       sorted.push_back(std::move(columns[order[k]]));
     }
     columns = std::move(sorted);
+    if (order.size() == 2) std::ranges::reverse(result.preference);  // of two, the second one wins ties here too
   }
   for (std::vector<double>& column : columns) {
     double bias = preamble.type->shape == Shape::one_class ? -preamble.rho : 0.0;

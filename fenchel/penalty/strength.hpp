@@ -51,11 +51,12 @@ struct Strength {
       return half_square(magnitude_up(lw, -su, l1) + unit_roundoff * lw + smallest_double);
     }
     const double below = -su > l1 ? excess_square(-su) : 0.0;
-    return widen(a * magnitude_up(l1, -su) + 0.5 * l2 * a * a + below, 6);
+    return widen(a * magnitude_up(l1, -su) + 0.5 * a * (l2 * a + smallest_double) + below, 6);
   }
 
  private:
-  [[nodiscard]] double half_square(double x) const { return widen(0.5 * x * x / l2, 4); }
+  // x^2 / (2 l2), in an order in which the square cannot underflow before the division.
+  [[nodiscard]] double half_square(double x) const { return x == 0.0 ? 0.0 : widen(0.5 * x * (x / l2), 4); }
   [[nodiscard]] double excess_square(double magnitude) const {
     return magnitude <= l1 ? 0.0 : half_square(magnitude_up(magnitude, -l1));
   }

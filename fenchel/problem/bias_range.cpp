@@ -39,6 +39,24 @@ DualPoint moved(const DualPoint& dual, const Direction& direction, double theta)
   return result;
 }
 
+// F(theta) is about gap + A theta^2 with A unknown, so F/theta falls and then rises: walks to the least value on a geometric grid
+// from `start`, of either sign, up or down. Every value is a bound; this one is close to the best.
+template <class DistanceAt>
+double least_distance(double start, DistanceAt&& distance_at) {
+  constexpr double stride = 4.0;
+  double best = distance_at(start);
+  for (const double factor : {stride, 1.0 / stride}) {
+    const double first = best;
+    for (double theta = start * factor; std::fabs(theta) <= 0.5 && std::fabs(theta) >= 0x1p-40; theta *= factor) {
+      const double distance = distance_at(theta);
+      if (!(distance < best)) break;
+      best = distance;
+    }
+    if (best < first) break;
+  }
+  return best;
+}
+
 }  // namespace
 
 Interval Certifier::bias_range(const PrimalPoint& primal, const DualPoint& dual, const Certificate& certificate) const {
@@ -64,15 +82,15 @@ Interval Certifier::bias_range(const PrimalPoint& primal, const DualPoint& dual,
                                      8);
   }
 
-  // F(theta) is about gap + A theta^2; F/theta is least where both parts are equal.
-  const auto gap_at = [&](double theta) { return pair(primal, moved(dual, direction, theta)).gap; };
-  const double gap = std::max(certificate.gap, smallest_double);
-  const double trial = std::clamp(std::sqrt(gap / std::max(certificate.primal, gap)), 0x1p-40, 0.5);
-  const double curvature = std::max(gap_at(trial) - gap, 0.0) / (trial * trial);
-  const double theta = std::clamp(std::sqrt(gap / curvature), 0x1p-40, 0.5);
   // beta - theta room has the sum -theta sum(room): for theta > 0 it bounds b* from above, for theta < 0 from below.
-  const double above = widen(gap_at(theta) / narrow(theta * direction.sum), 4);
-  const double below = widen(gap_at(-theta) / narrow(theta * direction.sum), 4);
+  const auto distance_at = [&](double theta) {
+    const double gap = pair(primal, moved(dual, direction, theta)).gap;
+    return widen(gap / narrow(std::fabs(theta) * direction.sum), 4);
+  };
+  const double scale = std::sqrt(certificate.gap / std::max(certificate.primal, certificate.gap));
+  const double start = std::clamp(scale, 0x1p-40, 0.5);
+  const double above = least_distance(start, distance_at);
+  const double below = least_distance(-start, distance_at);
   const double low = primal.b - below, high = primal.b + above;
   return {low - 2 * unit_roundoff * std::fabs(low), high + 2 * unit_roundoff * std::fabs(high)};
 }

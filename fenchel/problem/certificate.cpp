@@ -38,6 +38,17 @@ Uncertain dual_entry(const DualPoint& dual, double weight, std::size_t i) {
   return {.value = alpha, .error = alpha == 0.0 && slack == 0.0 ? 0.0 : widen(4 * unit_roundoff * std::fabs(alpha) + slack, 8)};
 }
 
+// Whether a bracket is exactly 0: alpha = 0 and the loss at its minimum 0 all over the range of z. Rounding outward would
+// make it positive, and an optimum of 0 would never meet a relative tolerance.
+template <class L>
+bool exactly_zero(const L& loss, double y, Uncertain z, Uncertain alpha) {
+  if constexpr (requires { L::never_zero; }) return false;
+  if (alpha.value != 0.0 || alpha.error != 0.0) return false;
+  const Interval range = z.range();
+  return loss.value(y, range.low) == 0.0 && loss.derivative(y, range.low) == 0.0 &&
+         loss.value(y, range.high) == 0.0 && loss.derivative(y, range.high) == 0.0;
+}
+
 template <class L>
 double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
   const Interval domain = loss.dual_domain(y);
@@ -59,6 +70,7 @@ TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const
           const double y = problem.sample.targets[i];
           const Uncertain z{.value = primal.z[i], .error = primal.z_error[i]};
           const Uncertain alpha = dual_entry(dual, c, i);
+          if (exactly_zero(loss, y, z, alpha)) return;
           sum.nearest.add(c * loss.fenchel_young(y, z.value, loss.dual_domain(y).clamp(alpha.value)));
           sum.worst.add(c * worst_bracket(loss, y, z, alpha));
         });
@@ -72,6 +84,7 @@ TwoLevels penalty_brackets(const Problem& problem, const PrimalPoint& primal, co
     if (g.unpenalized()) return;  // u_j = 0 exactly
     const Interval feasible{-g.dual_bound(), g.dual_bound()};
     const double u = dual.scale * dual.u[j];
+    if (primal.w[j] == 0.0 && u == 0.0 && dual.u_error[j] == 0.0) return;
     const Uncertain entry{.value = u, .error = widen(dual.scale * dual.u_error[j] + 2 * unit_roundoff * std::fabs(u), 4)};
     const double low = feasible.clamp(entry.range().low), high = feasible.clamp(entry.range().high);
     sum.nearest.add(g.fenchel_young(primal.w[j], feasible.clamp(u)));
@@ -199,6 +212,10 @@ DualPoint Certifier::dual_of(const PrimalPoint& point) const {
 
 DualPoint Certifier::dual_as_given(std::vector<double> beta) const {
   DualPoint point{.beta = std::move(beta)};
+  if (point.beta.size() != problem_.rows()) {
+    point.value = -infinity;
+    return point;
+  }
   const bool feasible =
       unpenalized_.any() ? unpenalized_.verify(problem_, point) : exactly_feasible(problem_, point.beta);
   evaluate(point);
@@ -208,6 +225,7 @@ DualPoint Certifier::dual_as_given(std::vector<double> beta) const {
 
 void Certifier::evaluate(DualPoint& point) const {
   const double sum = problem_.sample.weight_sum;
+  const bool zero = std::all_of(point.beta.begin(), point.beta.end(), [](double b) { return b == 0.0; });
   point.u.resize(problem_.dimension());
   point.u_error.resize(problem_.dimension());
   map_.adjoint(point.beta, point.u, point.u_error);
@@ -220,7 +238,7 @@ void Certifier::evaluate(DualPoint& point) const {
     const double slack = spread.empty() ? 0.0 : spread[j] + map_.adjoint_error(spread[j]);
     const double error = map_.adjoint_error(point.u_error[j]) + slack;
     point.u[j] /= sum;
-    point.u_error[j] = error == 0.0 ? 0.0 : widen(error / sum + 4 * unit_roundoff * std::fabs(point.u[j]), 8);
+    point.u_error[j] = zero ? 0.0 : widen(error / sum + 4 * unit_roundoff * std::fabs(point.u[j]), 8);
   }
   point.scale = feasible_scale(problem_, point);
   const double conjugates = std::visit(
@@ -229,13 +247,16 @@ void Certifier::evaluate(DualPoint& point) const {
                  const double c = problem_.sample.weight(i);
                  if (c == 0.0) return;
                  const double y = problem_.sample.targets[i];
-                 s.add(c * loss.conjugate(y, loss.dual_domain(y).clamp(dual_entry(point, c, i).value)));
+                 const Interval alpha = dual_entry(point, c, i).range();
+                 const Interval domain = loss.dual_domain(y);
+                 s.add(c * std::max(loss.conjugate(y, domain.clamp(alpha.low)),
+                                    loss.conjugate(y, domain.clamp(alpha.high))));
                }).total();
       },
       problem_.loss);
   const double penalty = block_sum<CompensatedSum>(point.u.size(), [&](std::size_t j, CompensatedSum& s) {
                            const penalty::Strength g = problem_.penalty[j];
-                           if (g.l2 > 0.0) s.add(g.conjugate(point.scale * point.u[j]));
+                           if (g.l2 > 0.0) s.add(g.conjugate(point.scale * (std::fabs(point.u[j]) + point.u_error[j])));
                          }).total();
   point.value = -conjugates / sum - penalty;
 }
@@ -246,8 +267,11 @@ Certificate Certifier::pair(const PrimalPoint& primal, const DualPoint& dual) co
   TwoLevels gap = loss_brackets(problem_, primal, dual);
   const TwoLevels penalty = penalty_brackets(problem_, primal, dual);
   const double nearest = gap.nearest.total() / problem_.sample.weight_sum + penalty.nearest.total();
-  const double worst = widen(widen(gap.worst.total() / problem_.sample.weight_sum, sum_roundings) +
-                             widen(penalty.worst.total(), sum_roundings));
+  const double loss_part = gap.worst.total(), penalty_part = penalty.worst.total();
+  const bool zero = loss_part == 0.0 && penalty_part == 0.0;  // every bracket is exactly 0
+  const double worst = zero ? 0.0
+                            : widen(widen(loss_part / problem_.sample.weight_sum, sum_roundings) +
+                                    widen(penalty_part, sum_roundings));
   if (!std::isfinite(worst) || !std::isfinite(primal.value) || !std::isfinite(primal.value_low)) return result;
   result.gap = worst;
   result.rounding = worst - nearest;

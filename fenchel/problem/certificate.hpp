@@ -33,7 +33,7 @@ struct DualPoint {
   double scale = 1.0;
   std::vector<double> u{};      // X' beta / sum c as computed, before scaling
   std::vector<double> u_error{}; // |exact X'(beta + delta) / sum c - u_j| <= u_error_j
-  double value = 0.0;           // D, as computed
+  double value = 0.0;           // D, less what the slack may take from it
 };
 
 struct Certificate {

@@ -156,15 +156,17 @@ Residual residual(const Columns& a, std::span<const double> beta) {
   }
   Residual result{.value = Eigen::VectorXd(a.cols())};
   const double second_order = std::pow(gamma_bound(2.0 * static_cast<double>(beta.size()) + 2), 2);
-  double squares = 0.0;
+  // Scaled by the largest bound, so that no square underflows.
+  Eigen::VectorXd bounds(a.cols());
   for (std::size_t j = 0; j < count; ++j) {
     const double value = sums[j].total();
     result.value[static_cast<Eigen::Index>(j)] = value;
-    const double bound = widen(std::fabs(value) + 2 * second_order * magnitudes[j], 4) +
-                         2 * static_cast<double>(beta.size()) * smallest_double;
-    squares += bound * bound;
+    bounds[static_cast<Eigen::Index>(j)] = widen(std::fabs(value) + 2 * second_order * magnitudes[j], 4) +
+                                           2 * static_cast<double>(beta.size()) * smallest_double;
   }
-  result.norm_bound = widen(std::sqrt(squares), static_cast<double>(count) + 4);
+  const double largest = bounds.size() == 0 ? 0.0 : bounds.maxCoeff();
+  result.norm_bound =
+      largest == 0.0 ? 0.0 : widen(largest * (bounds / largest).norm(), static_cast<double>(count) + 8);
   return result;
 }
 

@@ -39,9 +39,12 @@ class Incumbent {
 
   [[nodiscard]] const problem::Certificate& certificate() const { return certificate_; }
 
-  void release(Result& result) {
+  void release(const problem::Problem& problem, Result& result) {
     result.certificate = certificate_;
-    result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
+    if (problem.free_bias && problem.penalty.strong_convexity() > 0.0) {
+      result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
+      result.passes += 1.0;
+    }
     result.w = std::move(primal_->w);
     result.b = primal_->b;
     result.beta = std::move(dual_->beta);
@@ -143,7 +146,7 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
     }
     break;
   }
-  incumbent.release(result);
+  incumbent.release(problem, result);
   result.seconds = clock.seconds();
   return result;
 }

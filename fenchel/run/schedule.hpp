@@ -1,6 +1,6 @@
 // When is a certificate worth its price? It costs about two passes over the data; the budget is 5 % of the work or two
 // passes, whichever is more. Within it, the solver's own estimate, corrected by the last certificate's verdict on it,
-// says when the tolerance is likely met; without it, certificates follow a geometric grid.
+// says when the tolerance is likely met; besides, certificates follow a sparse geometric grid.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,13 @@ class Schedule {
 
   [[nodiscard]] bool due(double passes, const solver::Estimate& estimate) const {
     if (options_.certify_often) return passes >= dense_growth * last_;
-    const bool affordable = spent_ == 0.0 || spent_ + price_ <= budget * (passes + price_);
-    const double target =
-        std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
-    const bool promising = correction_ * estimate.gap <= target;
-    return affordable && (promising || (spent_ > 0.0 ? passes >= sparse_growth * last_ : passes >= first_look));
+    const double budget = share * (passes + price_);
+    const bool affordable = spent_ == 0.0 || spent_ + price_ <= budget;
+    const double target = std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
+    // With budget to spare, a hopeful look costs nothing that was promised; the last look is a careful one.
+    const double hope = spent_ + 3 * price_ <= budget ? spare_hope : 1.0;
+    const bool promising = correction_ * estimate.gap <= hope * target;
+    return affordable && (promising || passes >= std::max(first_look, blind_growth * last_));
   }
 
   void certified(double passes, double price, double estimated_gap, double certified_gap) {
@@ -32,10 +34,11 @@ class Schedule {
   }
 
  private:
-  static constexpr double budget = 0.05;
-  static constexpr double sparse_growth = 1.25;
+  static constexpr double share = 0.05;
+  static constexpr double spare_hope = 1.6;
   static constexpr double dense_growth = 1.1;
-  static constexpr double first_look = 40.0;
+  static constexpr double blind_growth = 1.5;  // looks without hope: for progress, and to notice a stall
+  static constexpr double first_look = 200.0;
   static constexpr double most_correction = 100.0;
 
   const Options& options_;

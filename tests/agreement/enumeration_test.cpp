@@ -1,5 +1,5 @@
-// Every loss x penalty x factors x bias x weights x storage, and for each the solvers that the computed table says can
-// do it, against an independent bracket of the optimum: no certificate may ever promise more than is true.
+// Every loss x penalty x factors x bias x weights x storage, and for each the solvers that the computed table says
+// can do it, against an independent bracket of the optimum: no certificate may ever promise more than is true.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,8 +66,8 @@ struct Fixture {
       setup.settings.lambda = choice.lambda;
     }
     instance = instance_of(setup);
-    // The ball holds a minimiser: lambda >= 0.02 and P(0) below 20 bound penalised weights by 1000, and the data leave no
-    // direction in which unpenalised ones could run away.
+    // The ball holds a minimiser: lambda >= 0.02 and P(0) below 20 bound penalised weights by 1000, and the data
+    // leave no direction in which unpenalised ones could run away.
     bracket = minimum(instance, 1000.0L, 1e-12L);
   }
 

@@ -30,8 +30,9 @@ class Interrupted(CliTest):
             process.kill()
 
     def check(self, number):
-        process = self.start("--json")
-        time.sleep(1.0)
+        process = self.start("--json", "--verbose")
+        while "passes" not in process.stderr.readline():  # until there is something to keep
+            self.assertIsNone(process.poll())
         out, err = self.stop(process, number)
         self.assertEqual(process.returncode, 130, err)
         report = json.loads(out)

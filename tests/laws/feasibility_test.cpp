@@ -1,5 +1,5 @@
-// Dual feasibility in exact arithmetic: boxes as exact products, sums as exact integers, and a stored vector that is
-// taken back only if it is, bit for bit, one that is feasible.
+// Dual feasibility in exact arithmetic: boxes as exact products, sums as exact integers, and a stored vector that
+// is taken back only if it is, bit for bit, one that is feasible.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,5 @@
-// The two products with the data: enclosures against 113 bits, one answer for all storages, one for all thread counts.
+// The two products with the data: enclosures against 113 bits, one answer for all storages, one for all thread
+// counts.
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 

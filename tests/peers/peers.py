@@ -2,7 +2,8 @@
 
 Scalings: LIBLINEAR, LinearSVC, SVC and LogisticRegression minimize R(w) + C sum loss, so C = 1 / (n lambda);
 Lasso minimizes sum r^2 / (2n) + alpha |w|_1, so alpha = lambda; Ridge sum r^2 + alpha |w|^2, so alpha = n lambda.
-With a free bias only tools that do not penalise it stand here; where a smooth problem has none, scipy's L-BFGS-B does."""
+With a free bias only tools that do not penalise it stand here; where there is none, scipy's L-BFGS-B solves the smooth
+problems."""
 
 import time
 import warnings
@@ -128,13 +129,13 @@ def derivative_and_value(problem, scores, target):
 
 
 def lbfgs(problem):
-    """With an l1 penalty, w = u - v with u, v >= 0. The variables of a feature are scaled by its root mean square, so
-    that raw features do no harm; bias last."""
+    """The variables are w divided by a scale, so that raw features do no harm: one for all under l2, whose curvature is
+    the same in all features; one for each under l1, where w = u - v with u, v >= 0. The bias is last."""
     data = load(problem.dataset)
     matrix, columns = data.matrix, data.matrix.shape[1]
     scale = np.sqrt(np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel())
-    scale = 1 / np.where(scale > 0, scale, 1.0)
     l1 = problem.penalty == "l1"
+    scale = 1 / np.where(scale > 0, scale, 1.0) if l1 else np.full(columns, 1 / scale.max())
 
     def weights_of(v):
         return scale * (v[:columns] - v[columns:2 * columns] if l1 else v[:columns])
@@ -154,9 +155,10 @@ def lbfgs(problem):
 
     size = (2 if l1 else 1) * columns
     bounds = [(0, None)] * size + [(None, None)] if l1 else None
+    options = {"maxiter": 20000, "maxfun": 30000, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-12}
     start = time.perf_counter()
     found = scipy.optimize.minimize(value_and_gradient, np.zeros(size + 1), jac=True, method="L-BFGS-B", bounds=bounds,
-                                    options={"maxiter": 20000, "maxfun": 30000, "maxcor": 30, "ftol": 1e-15, "gtol": 1e-12})
+                                    options=options)
     return Answer(weights_of(found.x), float(found.x[-1]) if problem.free else 0.0, time.perf_counter() - start,
                   bool(found.success))
 
@@ -176,8 +178,8 @@ PEERS = {
     ("squared-hinge", "l2", "free"): [LBFGS],
     ("logistic", "l2", "free"): [
         Peer("LogisticRegression lbfgs", logistic_regression("lbfgs", 1e-9, 20000)),
-        Peer("LogisticRegression newton-cg", logistic_regression("newton-cg", 1e-9, 1000))],
-    ("logistic", "l1", "free"): [LBFGS,
+        Peer("LogisticRegression newton-cg", logistic_regression("newton-cg", 1e-9, 1000), ("leukemia",))],
+    ("logistic", "l1", "free"): [Peer("scipy L-BFGS-B", lbfgs, ("leukemia",)),
                                  Peer("LogisticRegression saga", logistic_regression("saga", 1e-7, 1000), ("*",))],
     ("squared", "l2", "none"): [Peer("Ridge", ridge), liblinear_peer(11, 1e-10)],
     ("squared", "l2", "free"): [Peer("Ridge", ridge)],

@@ -97,13 +97,13 @@ class Problem:
         return ["--loss", self.loss, "--penalty", self.penalty, "--bias", self.bias, "--lambda", repr(self.lam)]
 
 
-def matrix_of_problems(lam=1e-3, biases=("none", "free")):
-    """Every problem; `lam` is a number or a function of the number of rows."""
-    for name, kinds in DATASETS.items():
+def matrix_of_problems(lam=1e-3, biases=("none", "free"), datasets=tuple(DATASETS)):
+    """Every problem on data that are there; `lam` is a number or a function of the number of rows."""
+    for name in datasets:
         if data_file(name) is None:
             continue
         value = lam(load(name).rows) if callable(lam) else lam
-        for loss, penalty in kinds:
+        for loss, penalty in DATASETS[name]:
             for bias in biases:
                 yield Problem(name, loss, penalty, bias, value)
 

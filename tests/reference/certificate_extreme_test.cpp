@@ -1,5 +1,5 @@
-// Certificates at the edges of the doubles: data, weights, strengths and points at scales from 1e-300 to 1e300, empty
-// rows, constant columns, duplicates. A bound that is given holds; otherwise none is given.
+// Certificates at the edges of the doubles: data, weights, strengths and points at scales from 1e-300 to 1e300,
+// empty rows, constant columns, duplicates. A bound that is given holds; otherwise none is given.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -122,8 +122,8 @@ TEST(CertificateDegenerate, OneRowOfARegression) {
   }
 }
 
-// Two unpenalised columns that fit both rows exactly, so that P* = 0, but whose difference is lost when 1e300 is scaled
-// to 1: no dual value above 0 may be claimed.
+// Two unpenalised columns that fit both rows exactly, so that P* = 0, but whose difference is lost when 1e300 is
+// scaled to 1: no dual value above 0 may be claimed.
 TEST(CertificateDegenerate, DependenceByUnderflowProvesNothing) {
   for (const double apart : {1e-3, 1e-6, 1.0}) {
     Case setup;

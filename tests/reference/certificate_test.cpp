@@ -1,5 +1,5 @@
-// Certificates against 113-bit arithmetic: the gap is never below the exact gap of the very doubles it was given, the
-// dual never above the exact dual value, and in ordinary cases both are close.
+// Certificates against 113-bit arithmetic: the gap is never below the exact gap of the very doubles it was given,
+// the dual never above the exact dual value, and in ordinary cases both are close.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -95,8 +95,8 @@ inline Exact evaluate_exactly(const Instance& p, std::span<const double> w, doub
   return e;
 }
 
-// The exactly feasible vector behind a dual point: scale * (beta + delta), where delta moves the unpenalised columns and
-// a free bias to zero along the rooms of the entries. Empty where delta leaves its stated bound.
+// The exactly feasible vector behind a dual point: scale * (beta + delta), where delta moves the unpenalised
+// columns and a free bias to zero along the rooms of the entries. Empty where delta leaves its stated bound.
 inline std::vector<Quad> exact_dual(const Instance& p, const problem::DualPoint& point,
                                     std::span<const double> room) {
   const std::size_t n = point.beta.size();

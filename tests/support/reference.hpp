@@ -1,4 +1,5 @@
-// The contract's objective written down a second time, from its tables and not from the library: losses, penalties and
+// The contract's objective written down a second time, from its tables and not from the library: losses, penalties
+// and
 //     P(w, b) = (1/sum c) sum_i c_i phi(y_i, x_i.w + b) + sum_j (l1_j |w_j| + l2_j/2 w_j^2)
 // in any real type, and a rigorous bracket of its minimum for a handful of variables.
 #pragma once
@@ -120,8 +121,8 @@ struct Bracket {
   std::vector<long double> x;
 };
 
-// The ellipsoid method with deep cuts: every ellipsoid m + B {|t| <= 1} holds a minimiser if the first one, the ball of
-// the given radius, does; P(m) - |B'g| bounds P* from below. Two unknowns or more.
+// The ellipsoid method with deep cuts: every ellipsoid m + B {|t| <= 1} holds a minimiser if the first one, the
+// ball of the given radius, does; P(m) - |B'g| bounds P* from below. Two unknowns or more.
 inline Bracket minimum(const Instance& p, long double radius, long double width, int most_steps = 40000) {
   using R = long double;
   const std::size_t n = p.unknowns();

@@ -1,4 +1,5 @@
-// Random problems, asked of the library (data set, settings, weights, factors) and stated once more for the reference.
+// Random problems, asked of the library (data set, settings, weights, factors) and stated once more for the
+// reference.
 #pragma once
 
 #include <cmath>
@@ -68,7 +69,8 @@ inline double parameter_of(const loss::Any& any) {
       any);
 }
 
-// The contract, read by hand: two classes, class weights by label, lambda or C or direct strengths, penalty factors.
+// The contract, read by hand: two classes, class weights by label, lambda or C or direct strengths, penalty
+// factors.
 inline Instance instance_of(const Case& setup) {
   const registry::Settings& s = setup.settings;
   Instance p{.rows = setup.rows,
@@ -115,8 +117,8 @@ inline Instance instance_of(const Case& setup) {
   return p;
 }
 
-// Rows in general position. The first 2 (d + 2) come in pairs that contradict each other under a margin loss, so that a
-// minimiser exists without any penalty; weights that may vanish start behind them.
+// Rows in general position. The first 2 (d + 2) come in pairs that contradict each other under a margin loss, so
+// that a minimiser exists without any penalty; weights that may vanish start behind them.
 inline std::size_t contradicting(std::size_t d) { return 2 * (d + 2); }
 
 inline Case random_setup(const loss::Any& loss, std::size_t n, std::size_t d, Storage storage, std::uint64_t seed) {

@@ -1,0 +1,115 @@
+"""What the benchmarks share: the way to tests/peers, peak memory, tables, and docs/benchmarks.md."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ.get("FENCHEL_SOURCE_DIR", Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(SOURCE / "tests" / "peers"))
+DOCUMENT = SOURCE / "docs" / "benchmarks.md"
+
+HEAD = """# Benchmarks
+
+Written by the scripts in `bench/` (`./dev bench [NAME]`); every section between two markers is replaced as a whole when
+its script runs. Times of one run on one machine are noisy: read the ratios, and mistrust those near 1.
+"""
+
+
+def require():
+    """Ends the program politely where there is nothing to measure."""
+    try:
+        import problems
+        problems.require_environment()
+    except unittest.SkipTest as reason:
+        print(f"nothing measured: {reason}")
+        sys.exit(0)
+
+
+# --- measuring ---
+
+def fastest(measure, seconds, enough=0.6, most=3):
+    """The result of `measure()` with the least `seconds(result)`; short ones are repeated, long ones are not."""
+    best, spent = None, 0.0
+    for _ in range(most):
+        result = measure()
+        spent += seconds(result)
+        if best is None or seconds(result) < seconds(best):
+            best = result
+        if spent > enough:
+            break
+    return best
+
+
+# A child starts with the peak memory of the process that made it, so that process must be a small one.
+LAUNCHER = """
+import os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
+"""
+
+
+def peak_memory(*command):
+    """Bytes that a program held at most (ru_maxrss); below about 10 MB it is the launcher's."""
+    launcher = [sys.executable, "-S", "-c", LAUNCHER]
+    done = subprocess.run([*launcher, *map(str, command)], capture_output=True, text=True, check=True)
+    code, peak = map(int, done.stdout.split())
+    if code != 0:
+        raise RuntimeError(f"{command}: exit code {code}: {done.stderr}")
+    return peak
+
+
+def machine():
+    """Processor, cores and compiler, from what the system and the build directory say."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    model = re.search(r"model name\s*:\s*(.+)", text)
+    compiler = "an unknown compiler"
+    cache = Path(os.environ["FENCHEL_CLI"]).parent / "CMakeCache.txt"
+    if cache.exists():
+        entries = dict(re.findall(r"^(CMAKE_CXX_COMPILER|CMAKE_BUILD_TYPE):\w+=(.*)$", cache.read_text(), re.M))
+        version = subprocess.run([entries["CMAKE_CXX_COMPILER"], "--version"], capture_output=True, text=True).stdout
+        compiler = f"{version.splitlines()[0]}, {entries.get('CMAKE_BUILD_TYPE', '')} build"
+    return f"{model[1] if model else 'unknown processor'}, {os.cpu_count()} cores; {compiler}"
+
+
+# --- writing ---
+
+def number(value):
+    """Three digits for people."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e4:
+        return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+    return f"{value:.1e}"
+
+
+def table(header, rows):
+    def line(cells):
+        return "| " + " | ".join(cell if isinstance(cell, str) else number(cell) for cell in cells) + " |"
+    return "\n".join([line(header), "|" + "---|" * len(header), *map(line, rows)])
+
+
+def geometric_mean(values):
+    return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
+
+
+def write_section(name, text):
+    """Puts `text` between the markers of `name` in docs/benchmarks.md and leaves all other sections alone."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    section = f"{begin}\n{text.strip()}\n{end}"
+    content = DOCUMENT.read_text() if DOCUMENT.exists() else HEAD
+    if begin in content and end in content:
+        before, rest = content.split(begin, 1)
+        content = before + section + rest.split(end, 1)[1]
+    else:
+        content = f"{content.rstrip()}\n\n{section}\n"
+    DOCUMENT.parent.mkdir(exist_ok=True)
+    DOCUMENT.write_text(content)
+    print(f"wrote section '{name}' of {DOCUMENT.relative_to(SOURCE)}")
