@@ -157,7 +157,7 @@ penalise it. {summary(results["sklearn"], "scikit-learn")}
 
 λ = 1e-3, no bias, tolerance 1e-6. *Matrix* is 12 bytes a non-zero and 16 a row, in MB like *text*, the size of the
 file, and *peak*, the largest resident size of the process. *Ratio* is what the peak has above an empty run
-(`--version`, {common.number(floor / 1e6)} MB, of which about 10 may be the launcher's), over the matrix. `certify`
+(`--version`, {common.number(floor / 1e6)} MB, no more than the process that starts it), over the matrix. `certify`
 reads the data again, checks them against the model and recomputes the gap; its time is also given as a share of the
 fit's.
 

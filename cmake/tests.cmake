@@ -10,7 +10,9 @@ add_executable(fenchel_tests ${unit_sources})
 target_include_directories(fenchel_tests PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(fenchel_tests PRIVATE FENCHEL_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
 target_link_libraries(fenchel_tests PRIVATE fenchel fenchel_warnings GTest::gtest_main)
-target_precompile_headers(fenchel_tests PRIVATE <gtest/gtest.h>)
+# Test files may use the same names for their helpers, and are compiled more often than they run.
+set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD OFF)
+target_compile_options(fenchel_tests PRIVATE -O1)
 
 # Test suites whose name ends in `Slow` wait for a full run and never run sanitized. Discovery at test time keeps the
 # build from running what it builds.

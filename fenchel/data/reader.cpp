@@ -27,12 +27,12 @@ void check_name(const std::string& format) {
 
 // The first line that says something.
 std::string_view first_line(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
+  constexpr std::string_view whitespace = " \t\r";
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
-    const std::size_t begin = std::min(line.find_first_not_of(blanks), line.size());
-    line = line.substr(begin, line.find_last_not_of(blanks) + 1 - begin);
+    const std::size_t begin = std::min(line.find_first_not_of(whitespace), line.size());
+    line = line.substr(begin, line.find_last_not_of(whitespace) + 1 - begin);
     if (!line.empty() && line.front() != '#') return line;
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void invalid(const std::string& reason) {
   throw Error(Fault::input, fmt::format("is not a valid model: {}", reason));
 }
 
@@ -42,22 +42,22 @@ double from_hexadecimal(std::string_view text, std::string_view what) {
     const auto [stop, code] = std::from_chars(digits.data(), end, parsed, std::chars_format::hex);
     if (code == std::errc{} && stop == end && !digits.starts_with('-')) value = parsed;
   }
-  if (std::isnan(value)) refuse(fmt::format("{} is not a hexadecimal number", what));
+  if (std::isnan(value)) invalid(fmt::format("{} is not a hexadecimal number", what));
   return negative ? -value : value;
 }
 
 // --- typed access, because the JSON library converts silently ---
 
 const Json& member(const Json& object, const char* key) {
-  if (!object.is_object()) refuse(fmt::format("the header has no object around '{}'", key));
+  if (!object.is_object()) invalid(fmt::format("the header has no object around '{}'", key));
   const auto found = object.find(key);
-  if (found == object.end()) refuse(fmt::format("the header lacks '{}'", key));
+  if (found == object.end()) invalid(fmt::format("the header lacks '{}'", key));
   return *found;
 }
 
 double number(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_number()) refuse(fmt::format("'{}' is not a number", key));
+  if (!value.is_number()) invalid(fmt::format("'{}' is not a number", key));
   return value.get<double>();
 }
 
@@ -68,25 +68,25 @@ std::optional<double> optional_number(const Json& object, const char* key) {
 
 std::uint64_t whole(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_number_unsigned()) refuse(fmt::format("'{}' is not a whole number", key));
+  if (!value.is_number_unsigned()) invalid(fmt::format("'{}' is not a whole number", key));
   return value.get<std::uint64_t>();
 }
 
 const std::string& text(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_string()) refuse(fmt::format("'{}' is not a string", key));
+  if (!value.is_string()) invalid(fmt::format("'{}' is not a string", key));
   return value.get_ref<const std::string&>();
 }
 
 const Json& list(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_array()) refuse(fmt::format("'{}' is not a list", key));
+  if (!value.is_array()) invalid(fmt::format("'{}' is not a list", key));
   return value;
 }
 
 bool truth(const Json& object, const char* key) {
   const Json& value = member(object, key);
-  if (!value.is_boolean()) refuse(fmt::format("'{}' is not true or false", key));
+  if (!value.is_boolean()) invalid(fmt::format("'{}' is not true or false", key));
   return value.get<bool>();
 }
 
@@ -96,7 +96,7 @@ Value by_name(const std::string& wanted, const std::array<Value, Count>& all, co
   for (const Value value : all) {
     if (name(value) == wanted) return value;
   }
-  refuse(fmt::format("unknown {} '{}'", what, wanted));
+  invalid(fmt::format("unknown {} '{}'", what, wanted));
 }
 
 // --- losses and penalties: whatever their fields say ---
@@ -119,7 +119,7 @@ T read_fields(const Json& object) {
     const double value = number(object, std::string(field.name).c_str());
     const bool inside =
         field.open ? field.low < value && value < field.high : field.low <= value && value <= field.high;
-    if (!inside || !std::isfinite(value)) refuse(fmt::format("{} is out of range", field.name));
+    if (!inside || !std::isfinite(value)) invalid(fmt::format("{} is out of range", field.name));
     chosen.*field.member = value;
   }
   return chosen;
@@ -134,7 +134,7 @@ std::variant<Choice...> read_choice(const Json& object, std::type_identity<std::
     if (T::name == wanted) found = read_fields<T>(object);
   };
   (consider(std::type_identity<Choice>{}), ...);
-  if (!found) refuse(fmt::format("unknown {} '{}'", what, wanted));
+  if (!found) invalid(fmt::format("unknown {} '{}'", what, wanted));
   return *found;
 }
 
@@ -180,7 +180,7 @@ registry::Settings read_settings(const Json& object) {
   settings.class_weight.balanced = truth(class_weight, "balanced");
   for (const Json& pair : list(class_weight, "by_label")) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) {
-      refuse("'by_label' is not a list of pairs of numbers");
+      invalid("'by_label' is not a list of pairs of numbers");
     }
     settings.class_weight.by_label[pair[0].get<double>()] = pair[1].get<double>();
   }
@@ -228,7 +228,7 @@ registry::Output read_output(const Json& object) {
 
 ArrayEntry read_array(const Json& object) {
   const std::string& encoding = text(object, "encoding");
-  if (encoding != "dense" && encoding != "sparse") refuse(fmt::format("unknown encoding '{}'", encoding));
+  if (encoding != "dense" && encoding != "sparse") invalid(fmt::format("unknown encoding '{}'", encoding));
   return {.name = text(object, "name"),
           .sparse = encoding == "sparse",
           .count = whole(object, "count"),
@@ -271,7 +271,7 @@ std::string write_header(const Model& model, std::span<const ArrayEntry> arrays)
 
 Header read_header(std::string_view bytes) {
   const Json header = Json::parse(bytes, nullptr, false);
-  if (header.is_discarded()) refuse("the header is not JSON");
+  if (header.is_discarded()) invalid("the header is not JSON");
   Header result;
   Model& model = result.model;
   model.written_by = text(header, "fenchel");
@@ -280,7 +280,7 @@ Header read_header(std::string_view bytes) {
   model.lambda = number(header, "lambda");
   model.strength = {.l1 = number(header, "l1"), .l2 = number(header, "l2")};
   for (const Json& label : list(header, "classes")) {
-    if (!label.is_number()) refuse("'classes' is not a list of numbers");
+    if (!label.is_number()) invalid("'classes' is not a list of numbers");
     model.classes.push_back(label.get<double>());
   }
   const Json& data = member(header, "data");
@@ -288,12 +288,12 @@ Header read_header(std::string_view bytes) {
   model.features = whole(data, "features");
   model.nonzeros = whole(data, "nonzeros");
   const std::uint64_t base = whole(data, "index_base");
-  if (base > 1) refuse("the index base is neither 0 nor 1");
+  if (base > 1) invalid("the index base is neither 0 nor 1");
   model.index_base = static_cast<int>(base);
   model.precision =
       by_name(text(data, "precision"), std::array{data::Precision::f64, data::Precision::f32}, "precision");
   const std::optional<data::Fingerprint> fingerprint = data::Fingerprint::parse(text(data, "fingerprint"));
-  if (!fingerprint) refuse("the fingerprint is not 32 hexadecimal digits");
+  if (!fingerprint) invalid("the fingerprint is not 32 hexadecimal digits");
   model.fingerprint = *fingerprint;
   for (const Json& output : list(header, "outputs")) model.outputs.push_back(read_output(output));
   for (const Json& array : list(header, "arrays")) result.arrays.push_back(read_array(array));

@@ -25,8 +25,10 @@ std::vector<SolverEntry> entries_of(std::type_identity<std::tuple<S...>> /*list*
 }
 
 const SolverEntry& find(std::string_view name) {
-  const auto& all = solvers();
-  return *std::find_if(all.begin(), all.end(), [&](const SolverEntry& entry) { return entry.name == name; });
+  for (const SolverEntry& entry : solvers()) {
+    if (entry.name == name) return entry;
+  }
+  throw Error(Fault::usage, fmt::format("there is no solver {}; `fenchel solvers` lists them", name));
 }
 
 // Passes up to a factor of log(1/tolerance): SDCA needs 1 + kappa/n, an accelerated gradient 2 sqrt(kappa), with
