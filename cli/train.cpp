@@ -220,7 +220,7 @@ Action add_train(CLI::App& app) {
       ->group("Effort");
   train->data.add(command);
   train->data.add_precision(command);
-  add_file(command, "--trace", train->trace, "write every certificate as one JSON object a line while solving")
+  add_file(command, "--trace", train->trace, "write every certificate as one JSON object a line while solving; certifies more often, so the fit may stop earlier")
       ->group("Output");
   train->output.add(command);
   command.footer([] {

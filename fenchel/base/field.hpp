@@ -8,9 +8,9 @@ namespace fenchel {
 
 template <class Owner>
 struct Field {
-  std::string_view name;   // as on the command line, without the dashes
-  double Owner::*member;   // its default is the member's initialiser
-  double low;              // the allowed range; `open` excludes the ends
+  std::string_view name;  // as on the command line, without the dashes
+  double Owner::*member;  // its default is the member's initialiser
+  double low;             // the allowed range; `open` excludes the ends
   double high;
   bool open;
   std::string_view help;

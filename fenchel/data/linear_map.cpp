@@ -1,7 +1,6 @@
 #include "fenchel/data/linear_map.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
@@ -68,7 +67,10 @@ std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count)
           std::size_t low = bounds.back(), high = m.rows();
           while (low < high) {
             const std::size_t middle = low + (high - low) / 2;
-            if (m.nonzeros_before(middle) < target) low = middle + 1; else high = middle;
+            if (m.nonzeros_before(middle) < target)
+              low = middle + 1;
+            else
+              high = middle;
           }
           bounds.push_back(low);
         }
@@ -113,7 +115,7 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
 
 }  // namespace
 
-LinearMap::LinearMap(Design design) : design_(std::move(design)) {
+LinearMap::LinearMap(const Design& design) : design_(design) {
   // More slabs than this would cost more memory traffic for the accumulators than for the data.
   constexpr std::size_t most_slabs = 16;
   const std::size_t slabs = std::clamp<std::size_t>(nonzeros(design_.matrix) / (4 * cols() + 1), 1, most_slabs);

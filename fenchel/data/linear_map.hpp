@@ -21,7 +21,7 @@ struct Design {
 
 class LinearMap {
  public:
-  explicit LinearMap(Design design);
+  explicit LinearMap(const Design& design);
 
   [[nodiscard]] const Design& design() const { return design_; }
   [[nodiscard]] std::size_t rows() const { return design_.rows(); }

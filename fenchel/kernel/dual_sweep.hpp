@@ -41,15 +41,15 @@ struct FactoredLink {
 
 // What a sweep works on besides data, loss and link.
 struct SweepState {
-  std::span<const std::uint32_t> order;   // rows to visit
+  std::span<const std::uint32_t> order;  // rows to visit
   std::span<const double> targets;
-  std::span<const double> shares;         // c_i / sum c
-  std::span<const double> curvatures;     // q_i
+  std::span<const double> shares;      // c_i / sum c
+  std::span<const double> curvatures;  // q_i
   std::span<double> alpha;
-  double constant = 0.0;                  // value of the constant column, the last coordinate of the link
-  double b = 0.0;                         // free bias of the proximal subproblem
-  double bias_step = 0.0;                 // 1/kappa; 0 without a free bias
-  std::size_t sample_every = 1;           // Fenchel-Young terms are looked at on every so-many-th visit
+  double constant = 0.0;         // value of the constant column, the last coordinate of the link
+  double b = 0.0;                // free bias of the proximal subproblem
+  double bias_step = 0.0;        // 1/kappa; 0 without a free bias
+  std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
 };
 
 // Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.

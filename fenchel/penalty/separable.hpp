@@ -43,8 +43,9 @@ class Separable {
 
  private:
   [[nodiscard]] std::size_t lightest() const {
-    return uniform() ? 0
-                     : static_cast<std::size_t>(std::min_element(factors_.begin(), factors_.end()) - factors_.begin());
+    return uniform()
+               ? 0
+               : static_cast<std::size_t>(std::min_element(factors_.begin(), factors_.end()) - factors_.begin());
   }
 
   Strength base_;

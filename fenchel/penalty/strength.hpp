@@ -15,9 +15,7 @@
 
 namespace fenchel::penalty {
 
-inline double soft_threshold(double v, double t) {
-  return v > t ? v - t : v < -t ? v + t : 0.0;
-}
+inline double soft_threshold(double v, double t) { return v > t ? v - t : v < -t ? v + t : 0.0; }
 
 struct Strength {
   double l1 = 0.0;

@@ -16,9 +16,9 @@ namespace {
 // The direction in which the sum of the dual vector is moved, with its image under X'.
 struct Direction {
   std::vector<double> room;
-  std::vector<double> image;        // X' room / sum c
+  std::vector<double> image;  // X' room / sum c
   std::vector<double> image_error;
-  double sum = 0.0;                 // sum room / sum c, rounded down
+  double sum = 0.0;  // sum room / sum c, rounded down
 };
 
 DualPoint moved(const DualPoint& dual, const Direction& direction, double theta) {
@@ -59,7 +59,8 @@ double least_distance(double start, DistanceAt&& distance_at) {
 
 }  // namespace
 
-Interval Certifier::bias_range(const PrimalPoint& primal, const DualPoint& dual, const Certificate& certificate) const {
+Interval Certifier::bias_range(const PrimalPoint& primal, const DualPoint& dual,
+                               const Certificate& certificate) const {
   const Interval unknown{};
   if (!problem_.free_bias || !(problem_.penalty.strong_convexity() > 0.0) || !certificate.valid()) return unknown;
 

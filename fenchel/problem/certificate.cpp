@@ -35,7 +35,8 @@ Uncertain dual_entry(const DualPoint& dual, double weight, std::size_t i) {
   if (dual.scale == 1.0 && weight == 1.0 && dual.slack.empty()) return {.value = dual.beta[i], .error = 0.0};
   const double alpha = dual.scale * dual.beta[i] / weight;
   const double slack = dual.slack.empty() ? 0.0 : dual.scale * dual.slack[i] / weight;
-  return {.value = alpha, .error = alpha == 0.0 && slack == 0.0 ? 0.0 : widen(4 * unit_roundoff * std::fabs(alpha) + slack, 8)};
+  return {.value = alpha,
+          .error = alpha == 0.0 && slack == 0.0 ? 0.0 : widen(4 * unit_roundoff * std::fabs(alpha) + slack, 8)};
 }
 
 // Whether a bracket is exactly 0: alpha = 0 and the loss at its minimum 0 all over the range of z. Rounding outward would
@@ -43,7 +44,7 @@ Uncertain dual_entry(const DualPoint& dual, double weight, std::size_t i) {
 template <class L>
 bool exactly_zero(const L& loss, double y, Uncertain z, Uncertain alpha) {
   if constexpr (requires { L::never_zero; }) return false;
-  if (alpha.value != 0.0 || alpha.error != 0.0) return false;
+  if (alpha.value != 0.0 || alpha.error != 0.0 || !std::isfinite(z.value) || !std::isfinite(z.error)) return false;
   const Interval range = z.range();
   return loss.value(y, range.low) == 0.0 && loss.derivative(y, range.low) == 0.0 &&
          loss.value(y, range.high) == 0.0 && loss.derivative(y, range.high) == 0.0;
@@ -56,7 +57,8 @@ double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
   const Interval alphas{domain.clamp(alpha.range().low), domain.clamp(alpha.range().high)};
   double worst = std::max(loss.fenchel_young(y, zs.low, alphas.low), loss.fenchel_young(y, zs.high, alphas.low));
   if (alphas.low != alphas.high) {
-    worst = std::max({worst, loss.fenchel_young(y, zs.low, alphas.high), loss.fenchel_young(y, zs.high, alphas.high)});
+    worst =
+        std::max({worst, loss.fenchel_young(y, zs.low, alphas.high), loss.fenchel_young(y, zs.high, alphas.high)});
   }
   return worst;
 }
@@ -85,7 +87,8 @@ TwoLevels penalty_brackets(const Problem& problem, const PrimalPoint& primal, co
     const Interval feasible{-g.dual_bound(), g.dual_bound()};
     const double u = dual.scale * dual.u[j];
     if (primal.w[j] == 0.0 && u == 0.0 && dual.u_error[j] == 0.0) return;
-    const Uncertain entry{.value = u, .error = widen(dual.scale * dual.u_error[j] + 2 * unit_roundoff * std::fabs(u), 4)};
+    const Uncertain entry{.value = u,
+                          .error = widen(dual.scale * dual.u_error[j] + 2 * unit_roundoff * std::fabs(u), 4)};
     const double low = feasible.clamp(entry.range().low), high = feasible.clamp(entry.range().high);
     sum.nearest.add(g.fenchel_young(primal.w[j], feasible.clamp(u)));
     sum.worst.add(std::max(g.fenchel_young(primal.w[j], low), g.fenchel_young(primal.w[j], high)));
@@ -115,7 +118,9 @@ double Certificate::relative_gap() const {
 Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {}
 
 PrimalPoint Certifier::primal(std::span<const double> w, double b) const {
-  PrimalPoint point{.w = {w.begin(), w.end()}, .b = b, .z = std::vector<double>(problem_.rows()),
+  PrimalPoint point{.w = {w.begin(), w.end()},
+                    .b = b,
+                    .z = std::vector<double>(problem_.rows()),
                     .z_error = std::vector<double>(problem_.rows())};
   map_.margins(w, point.z, point.z_error);
   add_bias(point);
@@ -124,7 +129,9 @@ PrimalPoint Certifier::primal(std::span<const double> w, double b) const {
 }
 
 PrimalPoint Certifier::primal_with_best_bias(std::span<const double> w, double b) const {
-  PrimalPoint point{.w = {w.begin(), w.end()}, .b = b, .z = std::vector<double>(problem_.rows()),
+  PrimalPoint point{.w = {w.begin(), w.end()},
+                    .b = b,
+                    .z = std::vector<double>(problem_.rows()),
                     .z_error = std::vector<double>(problem_.rows())};
   map_.margins(w, point.z, point.z_error);
   if (problem_.free_bias) point.b = risk::best_bias(problem_.loss, problem_.sample, point.z, b);
@@ -154,8 +161,8 @@ PrimalPoint Certifier::stretched(const PrimalPoint& point, double factor) const 
   for (std::size_t i = 0; i < result.z.size(); ++i) {
     result.z[i] *= factor;
     // Rounding the weights adds less than z_error itself, which holds at least three roundings of every product.
-    result.z_error[i] = widen(2 * factor * point.z_error[i] +
-                                  4 * unit_roundoff * (std::fabs(result.z[i]) + std::fabs(result.b)), 4);
+    result.z_error[i] = widen(
+        2 * factor * point.z_error[i] + 4 * unit_roundoff * (std::fabs(result.z[i]) + std::fabs(result.b)), 4);
   }
   evaluate(result);
   return result;
@@ -170,9 +177,9 @@ void Certifier::evaluate(PrimalPoint& point) const {
           const double c = problem_.sample.weight(i);
           if (c == 0.0) return;
           const double y = problem_.sample.targets[i];
-          const double value = loss.value(y, point.z[i]);
-          const double ends = std::max(loss.value(y, point.z[i] - point.z_error[i]),
-                                       loss.value(y, point.z[i] + point.z_error[i]));
+          const double value = std::isfinite(point.z[i]) ? loss.value(y, point.z[i]) : infinity;
+          const double ends =
+              std::max(loss.value(y, point.z[i] - point.z_error[i]), loss.value(y, point.z[i] + point.z_error[i]));
           sum.nearest.add(c * value);
           sum.worst.add(c * (std::max(0.0, ends - value) + 2 * sum_roundings * unit_roundoff * (value + ends)));
         });
@@ -182,7 +189,8 @@ void Certifier::evaluate(PrimalPoint& point) const {
                            sum.add(problem_.penalty[j].value(point.w[j]));
                          }).total();
   point.value = risk.nearest.total() / problem_.sample.weight_sum + penalty;
-  point.value_low = narrow(point.value, sum_roundings) - widen(risk.worst.total() / problem_.sample.weight_sum, sum_roundings);
+  point.value_low =
+      narrow(point.value, sum_roundings) - widen(risk.worst.total() / problem_.sample.weight_sum, sum_roundings);
 }
 
 DualPoint Certifier::dual(std::span<const double> alpha) const {
@@ -243,20 +251,23 @@ void Certifier::evaluate(DualPoint& point) const {
   point.scale = feasible_scale(problem_, point);
   const double conjugates = std::visit(
       [&](const auto& loss) {
-        return block_sum<CompensatedSum>(point.beta.size(), [&](std::size_t i, CompensatedSum& s) {
-                 const double c = problem_.sample.weight(i);
-                 if (c == 0.0) return;
-                 const double y = problem_.sample.targets[i];
-                 const Interval alpha = dual_entry(point, c, i).range();
-                 const Interval domain = loss.dual_domain(y);
-                 s.add(c * std::max(loss.conjugate(y, domain.clamp(alpha.low)),
-                                    loss.conjugate(y, domain.clamp(alpha.high))));
-               }).total();
+        return block_sum<CompensatedSum>(point.beta.size(),
+                                         [&](std::size_t i, CompensatedSum& s) {
+                                           const double c = problem_.sample.weight(i);
+                                           if (c == 0.0) return;
+                                           const double y = problem_.sample.targets[i];
+                                           const Interval alpha = dual_entry(point, c, i).range();
+                                           const Interval domain = loss.dual_domain(y);
+                                           s.add(c * std::max(loss.conjugate(y, domain.clamp(alpha.low)),
+                                                              loss.conjugate(y, domain.clamp(alpha.high))));
+                                         })
+            .total();
       },
       problem_.loss);
   const double penalty = block_sum<CompensatedSum>(point.u.size(), [&](std::size_t j, CompensatedSum& s) {
                            const penalty::Strength g = problem_.penalty[j];
-                           if (g.l2 > 0.0) s.add(g.conjugate(point.scale * (std::fabs(point.u[j]) + point.u_error[j])));
+                           if (g.l2 > 0.0)
+                             s.add(g.conjugate(point.scale * (std::fabs(point.u[j]) + point.u_error[j])));
                          }).total();
   point.value = -conjugates / sum - penalty;
 }

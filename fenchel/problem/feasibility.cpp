@@ -29,7 +29,8 @@ Interval scaled(Interval domain, double c) {
 }
 
 double total(std::span<const double> values) {
-  return block_sum<CompensatedSum>(values.size(), [&](std::size_t i, CompensatedSum& s) { s.add(values[i]); }).total();
+  return block_sum<CompensatedSum>(values.size(), [&](std::size_t i, CompensatedSum& s) { s.add(values[i]); })
+      .total();
 }
 
 // The spacing of a grid that keeps so many bits of the largest entry. Repairs work on 50 bits and checks on 52: a repair
@@ -101,11 +102,14 @@ std::vector<double> weighted_dual(const Problem& problem, std::span<const double
 bool move_sum(const Problem& problem, std::span<double> beta, double target) {
   const double excess = total(beta) - target;
   if (excess == 0.0) return true;
-  const auto room = [&](std::size_t i) { return dual_room(beta[i], dual_box(problem, i), problem.sample.weight(i)); };
+  const auto room = [&](std::size_t i) {
+    return dual_room(beta[i], dual_box(problem, i), problem.sample.weight(i));
+  };
   const double all_room =
       block_sum<CompensatedSum>(beta.size(), [&](std::size_t i, CompensatedSum& s) { s.add(room(i)); }).total();
-  const bool unbounded = std::visit([](const auto& l) { return std::isinf(l.dual_domain(1.0).low) &&
-                                                               std::isinf(l.dual_domain(1.0).high); }, problem.loss);
+  const bool unbounded = std::visit(
+      [](const auto& l) { return std::isinf(l.dual_domain(1.0).low) && std::isinf(l.dual_domain(1.0).high); },
+      problem.loss);
   if (all_room > 0.0 && (unbounded || std::fabs(excess) <= all_room)) {
     const double share = excess / all_room;
     for_each_block(beta.size(), [&](std::size_t begin, std::size_t end) {
@@ -117,7 +121,8 @@ bool move_sum(const Problem& problem, std::span<double> beta, double target) {
   CompensatedSum positive, negative;
   for (const double b : beta) (b > 0.0 ? positive : negative).add(b);
   const bool shrink_positive = excess > 0.0;
-  const double ratio = shrink_positive ? -negative.total() / positive.total() : -positive.total() / negative.total();
+  const double ratio =
+      shrink_positive ? -negative.total() / positive.total() : -positive.total() / negative.total();
   for (double& b : beta) {
     if ((b > 0.0) == shrink_positive) b *= std::clamp(ratio, 0.0, 1.0);
   }

@@ -102,7 +102,7 @@ Columns independent_columns(const Columns& a) {
   const Eigen::MatrixXd gram = weighted_gram(a, Eigen::VectorXd::Ones(a.rows()));
   std::vector<Eigen::Index> base;
   std::vector<Eigen::Index> kept;
-  Eigen::MatrixXd factor(a.cols(), a.cols());  // lower triangle of the base's Gram matrix
+  Eigen::MatrixXd factor(a.cols(), a.cols());         // lower triangle of the base's Gram matrix
   for (Eigen::Index j = a.cols() - 1; j >= 0; --j) {  // from the last, so that the bias belongs to the base
     const auto size = static_cast<Eigen::Index>(base.size());
     Eigen::VectorXd row(size);
@@ -171,9 +171,9 @@ Residual residual(const Columns& a, std::span<const double> beta) {
 }
 
 // A lower bound on the smallest eigenvalue of A' H A, or nothing where none above 0 can be proved.
-std::optional<double> smallest_eigenvalue(const Columns& a, const Eigen::VectorXd& room,
-                                          const Eigen::MatrixXd& m) {
-  const double estimate = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[0];
+std::optional<double> smallest_eigenvalue(const Columns& a, const Eigen::VectorXd& room, const Eigen::MatrixXd& m) {
+  const double estimate =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[0];
   if (!(estimate > 0.0)) return std::nullopt;
   const double shift = 0.5 * estimate;
   const Eigen::MatrixXd shifted = m - shift * Eigen::MatrixXd::Identity(m.rows(), m.cols());

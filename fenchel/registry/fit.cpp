@@ -53,6 +53,14 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
         entry.make(problem, start.empty() ? solver::Start{} : start[k], plan.settings().seed);
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
+    if (options.observe) {
+      remaining.observe = [&, k, before = clock.seconds()](run::Progress progress) {
+        progress.seconds += before;
+        progress.passes += result.passes;
+        progress.output = k;
+        options.observe(progress);
+      };
+    }
     run::Result run = run::run(problem, *solver, remaining);
     result.outputs.push_back({.w = std::move(run.w),
                               .b = run.b,

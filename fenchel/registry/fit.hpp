@@ -12,8 +12,8 @@
 namespace fenchel::registry {
 
 struct Output {
-  std::vector<double> w;  // one a feature and, for a regularized bias, one for the constant
-  double b = 0.0;         // the free bias; 0 otherwise
+  std::vector<double> w;     // one a feature and, for a regularized bias, one for the constant
+  double b = 0.0;            // the free bias; 0 otherwise
   std::vector<double> beta;  // weighted duals c_i alpha_i
   problem::Certificate certificate;
   Interval bias_range{};  // encloses the bias of every optimal solution; the whole line where nothing is known

@@ -20,8 +20,8 @@ double sum_of(std::span<const double> values) {
 
 void check_count(std::span<const double> values, std::size_t expected, std::string_view what, std::string_view of) {
   if (values.empty() || values.size() == expected) return;
-  throw Error(Fault::input, fmt::format("{} {} for {} {}: give exactly one number a line for each", values.size(), what,
-                                        expected, of));
+  throw Error(Fault::input, fmt::format("{} {} for {} {}: give exactly one number a line for each", values.size(),
+                                        what, expected, of));
 }
 
 }  // namespace
@@ -44,9 +44,10 @@ void Plan::find_classes() {
   }
   for (const double label : labels) {
     if (std::trunc(label) != label) {
-      throw Error(Fault::input, fmt::format("label {} is not an integer, but --loss {} takes labels as classes: use a "
-                                            "regression loss such as squared, huber or absolute",
-                                            label, loss::name(settings_.loss)));
+      throw Error(Fault::input,
+                  fmt::format("label {} is not an integer, but --loss {} takes labels as classes: use a "
+                              "regression loss such as squared, huber or absolute",
+                              label, loss::name(settings_.loss)));
     }
   }
   classes_ = labels;
@@ -70,12 +71,13 @@ void Plan::combine_weights() {
   combined_ = weights_;
   if (wanted.balanced || !wanted.by_label.empty()) {
     if (classes_.empty()) {
-      throw Error(Fault::usage, fmt::format("--class-weight needs a classification loss, not {}",
-                                            loss::name(settings_.loss)));
+      throw Error(Fault::usage,
+                  fmt::format("--class-weight needs a classification loss, not {}", loss::name(settings_.loss)));
     }
     for (const auto& [label, weight] : wanted.by_label) {
       if (!std::binary_search(classes_.begin(), classes_.end(), label)) {
-        throw Error(Fault::usage, fmt::format("--class-weight names class {}, which does not occur in the data", label));
+        throw Error(Fault::usage,
+                    fmt::format("--class-weight names class {}, which does not occur in the data", label));
       }
     }
     combined_.resize(dataset_.rows(), 1.0);
@@ -95,7 +97,8 @@ void Plan::combine_weights() {
   if (std::all_of(combined_.begin(), combined_.end(), [](double c) { return c == 1.0; })) combined_.clear();
   weight_sum_ = combined_.empty() ? static_cast<double>(dataset_.rows()) : sum_of(combined_);
   if (!(weight_sum_ > 0.0) || !std::isfinite(weight_sum_)) {
-    throw Error(Fault::input, "the weights sum to zero or overflow: at least one row needs a positive, finite weight");
+    throw Error(Fault::input,
+                "the weights sum to zero or overflow: at least one row needs a positive, finite weight");
   }
 }
 

@@ -27,7 +27,7 @@ class Plan {
   [[nodiscard]] std::span<const double> classes() const { return classes_; }  // ascending; empty for a regression
   [[nodiscard]] double lambda() const { return lambda_; }
   [[nodiscard]] penalty::Strength strength() const { return strength_; }
-  [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }    // as given
+  [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }   // as given
   [[nodiscard]] std::span<const double> penalty_factors() const { return factors_; }  // as given
   [[nodiscard]] const Settings& settings() const { return settings_; }
 

@@ -23,8 +23,8 @@ struct ClassWeight {
 struct Settings {
   loss::Any loss = loss::Hinge{};
   penalty::Any penalty = penalty::L2{};
-  std::optional<double> lambda;  // at most one of lambda and C; neither: C = 1
-  std::optional<double> C;       // lambda = 1 / (C sum c)
+  std::optional<double> lambda;             // at most one of lambda and C; neither: C = 1
+  std::optional<double> C;                  // lambda = 1 / (C sum c)
   std::optional<penalty::Strength> direct;  // --l1 a --l2 b, in place of penalty and lambda
   Bias bias = Bias::free;
   double bias_value = 1.0;  // the constant of the regularized form

@@ -12,11 +12,11 @@ namespace {
 
 template <class S>
 SolverEntry entry_of() {
-  return {.name = S::name, .summary = S::summary, .missing = &S::missing,
-          .make = [](const problem::Problem& problem, const solver::Start& start,
-                     std::uint64_t seed) -> std::unique_ptr<solver::Solver> {
-            return std::make_unique<S>(problem, start, seed);
-          }};
+  return {.name = S::name,
+          .summary = S::summary,
+          .missing = &S::missing,
+          .make = [](const problem::Problem& problem, const solver::Start& start, std::uint64_t seed)
+              -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, seed); }};
 }
 
 template <class... S>

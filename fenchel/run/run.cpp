@@ -13,6 +13,8 @@ namespace {
 // The best primal and the best dual point seen, and the certificate of the two as a pair: a reported gap never grows.
 class Incumbent {
  public:
+  static constexpr double price = 2.0;  // passes a certificate takes
+
   explicit Incumbent(const problem::Problem& problem) : certifier_(problem) {}
 
   // Takes the solver's candidate into account; returns the passes this took.
@@ -34,7 +36,7 @@ class Incumbent {
       }
     }
     if (certificate_.rounding > 0.25 * certificate_.gap) stretch();
-    return 2.0;
+    return price;
   }
 
   [[nodiscard]] const problem::Certificate& certificate() const { return certificate_; }
@@ -102,7 +104,8 @@ std::string_view name(Status status) {
 
 bool meets(const problem::Certificate& certificate, const Options& options) {
   if (!certificate.valid()) return false;
-  return certificate.gap <= options.tolerance * std::max(std::fabs(certificate.primal), std::fabs(certificate.dual)) ||
+  return certificate.gap <=
+             options.tolerance * std::max(std::fabs(certificate.primal), std::fabs(certificate.dual)) ||
          certificate.gap <= options.absolute_tolerance;
 }
 
@@ -115,7 +118,8 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
 
   const auto limit_reached = [&]() -> std::optional<Status> {
     if (options.interrupt != nullptr && options.interrupt->load()) return Status::interrupted;
-    if (result.passes >= options.max_passes) return Status::max_passes;
+    // The last certificate is part of the limit.
+    if (result.passes + Incumbent::price >= options.max_passes) return Status::max_passes;
     if (clock.seconds() >= options.time_limit) return Status::time_limit;
     return std::nullopt;
   };
@@ -125,13 +129,14 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
     result.certificate_passes += price;
     schedule.certified(result.passes, price, solver.estimate().gap, incumbent.certificate().gap);
     if (options.observe) {
-      options.observe({.seconds = clock.seconds(), .passes = result.passes, .certificate = incumbent.certificate()});
+      options.observe(
+          {.seconds = clock.seconds(), .passes = result.passes, .certificate = incumbent.certificate()});
     }
     return meets(incumbent.certificate(), options);
   };
 
   for (;;) {
-    if (!limit_reached()) result.passes += solver.step();
+    if (result.passes == 0.0 || !limit_reached()) result.passes += solver.step();
     const std::optional<Status> limit = limit_reached();
     const bool last = limit.has_value() || solver.stationary();
     if (!last && !schedule.due(result.passes, solver.estimate())) continue;

@@ -20,14 +20,15 @@ struct Progress {
   double seconds = 0.0;
   double passes = 0.0;
   problem::Certificate certificate;
+  std::size_t output = 0;  // which of several problems, where a fit has several
 };
 
 struct Options {
-  double tolerance = 1e-4;           // on gap / max(|primal|, |dual|)
-  double absolute_tolerance = 0.0;   // on the gap
+  double tolerance = 1e-4;          // on gap / max(|primal|, |dual|)
+  double absolute_tolerance = 0.0;  // on the gap
   double max_passes = 10000.0;
-  double time_limit = infinity;      // seconds
-  bool certify_often = false;        // for a trace: spends passes on a dense curve
+  double time_limit = infinity;  // seconds
+  bool certify_often = false;    // for a trace: spends passes on a dense curve
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const Progress&)> observe{};
 };

@@ -16,7 +16,8 @@ constexpr double resolution = 1e-13;
 double largest_curvature(const problem::Problem& problem) {
   const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
   double sum = 0.0;
-  for (std::size_t i = 0; i < norms.size(); ++i) sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
+  for (std::size_t i = 0; i < norms.size(); ++i)
+    sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
   return sum / loss::smoothness(problem.loss);
 }
 
@@ -56,7 +57,8 @@ Estimate Fista::estimate_at_y(double risk_at_y) const {
   double scale = 1.0;
   for (std::size_t j = 0; j < y_.size(); ++j) {
     const penalty::Strength g = problem_.penalty[j];
-    if (g.l2 == 0.0 && g.l1 > 0.0 && std::fabs(gradient_[j]) > g.l1) scale = std::min(scale, g.l1 / std::fabs(gradient_[j]));
+    if (g.l2 == 0.0 && g.l1 > 0.0 && std::fabs(gradient_[j]) > g.l1)
+      scale = std::min(scale, g.l1 / std::fabs(gradient_[j]));
   }
   double sum = (1.0 - scale) * (1.0 - scale) * risk_at_y;
   for (std::size_t j = 0; j < y_.size(); ++j) {

@@ -24,7 +24,8 @@ std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penal
   const bool steps = std::visit([]<class L>(const L&) { return loss::DualStepLoss<L>; }, loss);
   if (!steps) return "a loss with an exact dual step";
   if (!(penalty.strong_convexity() > 0.0)) {
-    return "a penalty that is strongly convex in every feature (l2, or elastic-net with --l1-ratio below 1, with lambda "
+    return "a penalty that is strongly convex in every feature (l2, or elastic-net with --l1-ratio below 1, with "
+           "lambda "
            "> 0 and no penalty factor of 0)";
   }
   return std::nullopt;
