@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "fenchel/run/run.hpp"
 
@@ -20,7 +21,8 @@ class Schedule {
     const double target = std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
     // With budget to spare, a hopeful look costs nothing that was promised; the last look is a careful one.
     const double hope = spent_ + 3 * price_ <= budget ? spare_hope : 1.0;
-    const bool promising = correction_ * estimate.gap <= hope * target;
+    const double correction = spent_ == 0.0 ? estimate.scatter : correction_;  // cautious until the first verdict
+    const bool promising = correction * estimate.gap <= hope * target;
     return affordable && (promising || passes >= std::max(first_look, blind_growth * last_));
   }
 
@@ -29,7 +31,8 @@ class Schedule {
     price_ = price;
     spent_ += price;
     if (estimated_gap > 0.0 && certified_gap < infinity) {
-      correction_ = std::clamp(certified_gap / estimated_gap, 1.0 / most_correction, most_correction);
+      // Damped: a single step's gap scatters.
+      correction_ = std::clamp(std::sqrt(certified_gap / estimated_gap), 1.0 / most_correction, most_correction);
     }
   }
 
@@ -39,13 +42,13 @@ class Schedule {
   static constexpr double dense_growth = 1.1;
   static constexpr double blind_growth = 1.5;  // looks without hope: for progress, and to notice a stall
   static constexpr double first_look = 200.0;
-  static constexpr double most_correction = 100.0;
+  static constexpr double most_correction = 10.0;
 
   const Options& options_;
   double last_ = 0.0;
   double spent_ = 0.0;
   double price_ = 2.0;
-  double correction_ = 1.25;  // a little cautious until the first verdict
+  double correction_ = 1.0;  // the verdicts of certificates on the estimates before them
 };
 
 }  // namespace fenchel::run

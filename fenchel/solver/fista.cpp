@@ -65,7 +65,7 @@ Estimate Fista::estimate_at_y(double risk_at_y) const {
     const penalty::Strength g = problem_.penalty[j];
     sum += g.unpenalized() ? std::fabs(y_[j] * gradient_[j]) : g.fenchel_young(y_[j], -scale * gradient_[j]);
   }
-  return {.gap = sum, .primal = risk_at_y + problem_.penalty.value(y_)};
+  return {.gap = sum, .primal = risk_at_y + problem_.penalty.value(y_), .scatter = 1.1};
 }
 
 int Fista::backtrack(double risk_at_y) {

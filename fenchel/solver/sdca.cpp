@@ -117,7 +117,8 @@ double Sdca::step() {
   b_ = problem_.free_bias ? center_ + moved : 0.0;
   const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
   estimate_ = {.gap = sampled * report.sampled_terms + imbalance,
-               .primal = sampled * report.sampled_losses + penalty.value(candidate().w)};
+               .primal = sampled * report.sampled_losses + penalty.value(candidate().w),
+               .scatter = 1.6};
   stationary_ = !report.changed && moved == 0.0;
   return passes;
 }

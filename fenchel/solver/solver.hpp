@@ -19,6 +19,7 @@ struct Start {
 struct Estimate {
   double gap = infinity;
   double primal = 0.0;
+  double scatter = 1.0;  // the factor by which the gap of a single step may lie above the guess
 };
 
 class Solver {
