@@ -16,6 +16,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/model/audit.hpp"
 #include "fenchel/registry/fit.hpp"
+#include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -79,7 +80,7 @@ int certify_own(Certify& certify, const model::Model& model, data::ReadOptions r
     throw Error(Fault::failure, fmt::format("{}: not certified: {}", certify.model_path, audit.reason));
   }
   const Verdict verdict{model.classes, audit.outputs, audit.total, true};
-  report(certify, verdict, formula(model.settings, model.lambda, !model.weights.empty()),
+  report(certify, verdict, formula(model.settings, model.lambda, model.weighted()),
          "certified: the gap recomputed from the data agrees with the model's claim");
   return exit_done;
 }
@@ -107,7 +108,6 @@ int certify_foreign(Certify& certify, const data::Source& source, ModelFormat fo
   settings.solver = certify.effort.solver;
   settings.seed = certify.effort.seed;
   std::vector<double> factors = certify.problem.factors();
-  check_supported(settings, factors);
   data::Dataset dataset = data::read(certify.data_path, reading);
   if (format == ModelFormat::liblinear) dataset = model::with_columns(std::move(dataset), foreign.features());
   const registry::Plan plan(dataset, settings, certify.problem.weights(), std::move(factors));
@@ -121,7 +121,11 @@ int certify_foreign(Certify& certify, const data::Source& source, ModelFormat fo
   std::vector<model::Point> points;
   for (std::size_t k = 0; k < plan.outputs(); ++k) points.push_back(model::point_of(foreign, plan, k));
 
-  registry::Fit fit = find_duals(certify, plan);
+  // Where no solver takes the problem, the dual points that follow from the weights themselves have to do.
+  const problem::Problem first = plan.problem(0);
+  const bool solvable = !registry::supporting(first.loss, first.penalty).empty();
+  registry::Fit fit = solvable ? find_duals(certify, plan) : registry::Fit{};
+  fit.outputs.resize(plan.outputs());
   Verdict verdict{{plan.classes().begin(), plan.classes().end()}, {}, {}, true};
   const run::Options tolerances = certify.effort.resolve();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {

@@ -138,7 +138,7 @@ Json describe(const model::Model& model, const std::string& path) {
   problem::Certificate total = registry::total_of(model.outputs);
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
-  object["formula"] = formula(model.settings, model.lambda, !model.weights.empty());
+  object["formula"] = formula(model.settings, model.lambda, model.weighted());
   object["solver"] = model.solver;
   object["seed"] = model.settings.seed;
   object["rows"] = model.rows;

@@ -218,7 +218,7 @@ void EffortOptions::add(CLI::App& app) {
       ->group("Effort");
   add_number(app, "--abs-tol", absolute_tolerance, non_negative, "or where gap <= X (default 0)")->group("Effort");
   add_number(app, "--max-passes", max_passes, positive,
-             "passes over the data, certificates included (default 10000)")
+             "passes over the data, certificates included, for each class trained against the rest (default 10000)")
       ->group("Effort");
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")

@@ -55,6 +55,8 @@ class ProblemOptions {
   // One number >= 0 a row or feature; empty where no file is given.
   [[nodiscard]] std::vector<double> weights() const;
   [[nodiscard]] std::vector<double> factors() const;
+  [[nodiscard]] const std::string& weights_file() const { return weights_file_; }
+  [[nodiscard]] const std::string& factors_file() const { return factors_file_; }
 
  private:
   void add_penalty(CLI::App& app);

@@ -28,14 +28,13 @@ Trace::Trace(const std::string& path) : path_(path), file_(path) {
 void Trace::write(const run::Progress& progress) {
   const problem::Certificate& c = progress.certificate;
   if (!c.valid()) return;  // no bound, nothing true to say
-  file_ << nlohmann::ordered_json{{"seconds", progress.seconds},
-                                  {"passes", progress.passes},
-                                  {"primal", c.primal},
-                                  {"dual", c.dual},
-                                  {"gap", c.gap}}
-               .dump()
-        << '\n'
-        << std::flush;
+  nlohmann::ordered_json line{{"seconds", progress.seconds},
+                              {"passes", progress.passes},
+                              {"primal", c.primal},
+                              {"dual", c.dual},
+                              {"gap", c.gap}};
+  if (progress.outputs > 1) line["output"] = progress.output;  // the place of its class in `classes`
+  file_ << line.dump() << '\n' << std::flush;
   if (!file_) throw Error(Fault::failure, fmt::format("{}: the trace cannot be written (disk full?)", path_));
 }
 

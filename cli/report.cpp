@@ -111,10 +111,9 @@ void put_certificate(Json& object, const problem::Certificate& certificate) {
 }
 
 std::string certificate_lines(const problem::Certificate& certificate) {
-  return fmt::format(
-      "primal    {:.12g}\ndual      {:.12g}\ngap       {} ({} relative): the optimum is no lower than "
-      "primal - gap\n",
-      certificate.primal, certificate.dual, upward(certificate.gap), upward(certificate.relative_gap()));
+  return fmt::format("primal    {:.17g}\ndual      {:.17g}: the optimum is no lower\ngap       {} ({} relative)\n",
+                     certificate.primal, certificate.dual, upward(certificate.gap),
+                     upward(certificate.relative_gap()));
 }
 
 }  // namespace fenchel::cli

@@ -40,13 +40,19 @@ std::string default_model_path(const std::string& data_path) {
   return std::filesystem::path(data_path).stem().string() + ".fenchel";
 }
 
-// Long work must not end at a place that cannot be written.
-void check_writable(const std::string& path) {
+// Long work must not end at a place that cannot be written, nor replace what it read.
+void check_writable(const std::string& path, std::initializer_list<std::string> used) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   std::error_code ignored;
   if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
     throw Error(Fault::failure,
                 fmt::format("{}: cannot write: there is no directory {}", path, directory.string()));
+  }
+  for (const std::string& other : used) {
+    if (!other.empty() && (path == other || std::filesystem::equivalent(path, other, ignored))) {
+      throw Error(Fault::usage,
+                  fmt::format("{} would be overwritten: it is used for something else already", path));
+    }
   }
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(Fault::failure, fmt::format("{}: cannot write: it is a directory", path));
@@ -117,6 +123,9 @@ std::string text_report(const Outcome& outcome) {
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
                                  run::name(status), model.solver, passes, seconds.solve, seconds.load);
   text += certificate_lines(total);
+  if (status == run::Status::stalled && total.gap < 1e-12) {
+    text += "          the optimum is 0 or nearly so, where no relative gap can be met: see --abs-tol\n";
+  }
   if (model.outputs.size() > 1) {
     text +=
         fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
@@ -167,7 +176,10 @@ int run_train(Train& train) {
   const registry::Settings settings = settings_of(train);
   data::ReadOptions reading = train.data.resolve();
   const std::string path = resolve_model_path(train);
-  check_writable(path);
+  const std::string& weights_file = train.problem.weights_file();
+  const std::string& factors_file = train.problem.factors_file();
+  check_writable(path, {train.data_path, weights_file, factors_file, train.trace});
+  if (!train.trace.empty()) check_writable(train.trace, {train.data_path, weights_file, factors_file, path});
   std::vector<double> weights = train.problem.weights();
   std::vector<double> factors = train.problem.factors();
   check_supported(settings, factors);
@@ -220,7 +232,9 @@ Action add_train(CLI::App& app) {
       ->group("Effort");
   train->data.add(command);
   train->data.add_precision(command);
-  add_file(command, "--trace", train->trace, "write every certificate as one JSON object a line while solving; certifies more often, so the fit may stop earlier")
+  add_file(command, "--trace", train->trace,
+           "write every certificate as one JSON object a line while solving; certifies more often, so the fit may "
+           "stop earlier")
       ->group("Output");
   train->output.add(command);
   command.footer([] {

@@ -4,6 +4,7 @@
 
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/data/dot.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -23,38 +24,6 @@ void merge(double& sum, double other) { sum += other; }
 void merge(Enclosed& entry, const Enclosed& other) {
   entry.sum += other.sum;
   entry.magnitude += other.magnitude;
-}
-
-// Four independent partial sums hide the latency of the addition; their order is fixed.
-template <class Value>
-double dot(const SparseRow<Value>& row, const double* w) {
-  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-  const std::size_t n = row.values.size();
-  const std::uint32_t* column = row.columns.data();
-  const Value* value = row.values.data();
-  std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += static_cast<double>(value[k]) * w[column[k]];
-    s1 += static_cast<double>(value[k + 1]) * w[column[k + 1]];
-    s2 += static_cast<double>(value[k + 2]) * w[column[k + 2]];
-    s3 += static_cast<double>(value[k + 3]) * w[column[k + 3]];
-  }
-  for (; k < n; ++k) s0 += static_cast<double>(value[k]) * w[column[k]];
-  return (s0 + s1) + (s2 + s3);
-}
-
-template <class Value>
-double dot(const DenseRow<Value>& row, const double* w) {
-  constexpr std::size_t lanes = 8;
-  double s[lanes] = {};
-  const std::size_t n = row.values.size();
-  const Value* value = row.values.data();
-  std::size_t j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    for (std::size_t l = 0; l < lanes; ++l) s[l] += static_cast<double>(value[j + l]) * w[j + l];
-  }
-  for (; j < n; ++j) s[0] += static_cast<double>(value[j]) * w[j];
-  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }
 
 // Boundaries of at most `count` slabs of rows with about equally many nonzeros.
@@ -120,6 +89,9 @@ LinearMap::LinearMap(const Design& design) : design_(design) {
   constexpr std::size_t most_slabs = 16;
   const std::size_t slabs = std::clamp<std::size_t>(nonzeros(design_.matrix) / (4 * cols() + 1), 1, most_slabs);
   slabs_ = balanced_slabs(design_.matrix, slabs);
+  std::size_t longest = 0;
+  for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
+  adjoint_gamma_ = gamma_bound(static_cast<double>(longest + slabs_.size()) + 2);
 }
 
 void LinearMap::margins(std::span<const double> w, std::span<double> z) const {
@@ -170,11 +142,8 @@ void LinearMap::adjoint(std::span<const double> beta, std::span<double> u, std::
 }
 
 double LinearMap::adjoint_error(double magnitude) const {
-  std::size_t longest = 0;
-  for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
-  const auto terms = static_cast<double>(longest + slabs_.size());
-  const double gamma = gamma_bound(terms + 2);
-  return widen(gamma * magnitude * (1.0 + gamma), 4) + static_cast<double>(rows()) * smallest_double;
+  return widen(adjoint_gamma_ * magnitude * (1.0 + adjoint_gamma_), 4) +
+         static_cast<double>(rows()) * smallest_double;
 }
 
 std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) const {

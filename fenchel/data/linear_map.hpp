@@ -43,6 +43,7 @@ class LinearMap {
   Design design_;
   std::vector<std::size_t> slabs_;  // row boundaries of the private accumulators of X' beta
   std::vector<double> scratch_;
+  double adjoint_gamma_ = 0.0;  // relative to the magnitudes
 };
 
 }  // namespace fenchel::data

@@ -6,10 +6,19 @@
 #include <cstdint>
 #include <span>
 
+#include "fenchel/data/dot.hpp"
 #include "fenchel/data/matrix.hpp"
 #include "fenchel/penalty/separable.hpp"
 
 namespace fenchel::kernel {
+
+// x.w where w has to be computed entry by entry.
+template <class Link, class Row>
+double lazy_dot(const Link& link, const Row& row) {
+  double sum = 0.0;
+  row.for_each([&](std::size_t j, double x) { sum += x * link.weight(j); });
+  return sum;
+}
 
 // Pure l2 with one strength: w = u / l2 is kept itself.
 struct RidgeLink {
@@ -17,6 +26,10 @@ struct RidgeLink {
   double inverse_l2;
 
   [[nodiscard]] double weight(std::size_t j) const { return w[j]; }
+  template <class Row>
+  [[nodiscard]] double dot(const Row& row) const {
+    return data::dot(row, w.data());
+  }
   void add(std::size_t j, double change) { w[j] += change * inverse_l2; }
 };
 
@@ -27,6 +40,10 @@ struct ElasticNetLink {
   double inverse_l2;
 
   [[nodiscard]] double weight(std::size_t j) const { return penalty::soft_threshold(u[j], l1) * inverse_l2; }
+  template <class Row>
+  [[nodiscard]] double dot(const Row& row) const {
+    return lazy_dot(*this, row);
+  }
   void add(std::size_t j, double change) { u[j] += change; }
 };
 
@@ -36,6 +53,10 @@ struct FactoredLink {
   const penalty::Separable& penalty;
 
   [[nodiscard]] double weight(std::size_t j) const { return penalty[j].conjugate_gradient(u[j]); }
+  template <class Row>
+  [[nodiscard]] double dot(const Row& row) const {
+    return lazy_dot(*this, row);
+  }
   void add(std::size_t j, double change) { u[j] += change; }
 };
 
@@ -67,8 +88,7 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
   const std::size_t constant_column = rows.cols();
   for (const std::uint32_t i : state.order) {
     const auto row = rows.row(i);
-    double z = state.b;
-    row.for_each([&](std::size_t j, double x) { z += x * link.weight(j); });
+    double z = state.b + link.dot(row);
     if (state.constant != 0.0) z += state.constant * link.weight(constant_column);
 
     const double y = state.targets[i];

@@ -51,6 +51,12 @@ std::optional<std::string> refutation(const problem::Certificate& claimed, const
   return std::nullopt;
 }
 
+// Whether the claimed interval holds the proved one, up to roundings.
+bool proved(Interval claimed, Interval found) {
+  const double slack = std::isfinite(found.high - found.low) ? 1e-9 * (found.high - found.low) : 0.0;
+  return claimed.low <= found.low + slack && claimed.high >= found.high - slack;
+}
+
 std::optional<std::string> differs(const Model& model, const data::Dataset& dataset) {
   if (dataset.rows() != model.rows) {
     return fmt::format("these are not the data of the model: {} rows instead of {}", dataset.rows(), model.rows);
@@ -88,9 +94,13 @@ Audit recompute(const Model& model, const data::Dataset& dataset) {
     const registry::Output& output = model.outputs[k];
     const problem::Certifier certifier(plan.problem(k));
     const problem::PrimalPoint primal = certifier.primal(stretched(output.w, model.features, columns), output.b);
-    const problem::Certificate found = certifier.pair(primal, certifier.dual_as_given(output.beta));
+    const problem::DualPoint dual = certifier.dual_as_given(output.beta);
+    const problem::Certificate found = certifier.pair(primal, dual);
     audit.outputs.push_back(found);
-    const auto why = refutation(output.certificate, found, primal.value - primal.value_low);
+    auto why = refutation(output.certificate, found, primal.value - primal.value_low);
+    if (!why && !proved(output.bias_range, certifier.bias_range(primal, dual, output.certificate))) {
+      why = "the stored range of the free bias is narrower than what the dual point proves";
+    }
     if (why && audit.reason.empty()) {
       audit.reason = model.outputs.size() == 1 ? *why : fmt::format("class {}: {}", model.classes[k], *why);
     }

@@ -120,11 +120,13 @@ std::string json(const Model& model) {
     bias.push_back(model.bias(k));
   }
   const bool single = model.outputs.size() == 1;
-  return fmt::format(R"({{"weights":{},"bias":{},"classes":{},"loss":"{}","penalty":"{}","lambda":{}}})"
-                     "\n",
-                     single ? weights.front() : fmt::format("[{}]", fmt::join(weights, ",")),
-                     single ? fmt::format("{}", bias.front()) : json_list(bias), json_list(model.classes),
-                     loss::name(model.settings.loss), penalty_name(model.settings), model.lambda);
+  return fmt::format(
+      R"({{"weights":{},"bias":{},"classes":{},"loss":"{}","penalty":"{}","lambda":{},"l1":{},"l2":{}}})"
+      "\n",
+      single ? weights.front() : fmt::format("[{}]", fmt::join(weights, ",")),
+      single ? fmt::format("{}", bias.front()) : json_list(bias), json_list(model.classes),
+      loss::name(model.settings.loss), penalty_name(model.settings), model.lambda, model.strength.l1,
+      model.strength.l2);
 }
 
 // --- NumPy ---

@@ -31,6 +31,10 @@ struct Model {
   data::Fingerprint fingerprint;
   std::string written_by;  // the version of fenchel that wrote the file; empty for a model that was not read
 
+  // Whether rows count differently, by their own weights or by their classes'.
+  [[nodiscard]] bool weighted() const {
+    return !weights.empty() || settings.class_weight.balanced || !settings.class_weight.by_label.empty();
+  }
   // The bias that is added to scores: the free one, or the constant's value times its weight.
   [[nodiscard]] double bias(std::size_t output) const {
     const registry::Output& out = outputs[output];

@@ -39,15 +39,17 @@ DualPoint moved(const DualPoint& dual, const Direction& direction, double theta)
   return result;
 }
 
-// F(theta) is about gap + A theta^2 with A unknown, so F/theta falls and then rises: walks to the least value on a geometric grid
-// from `start`, of either sign, up or down. Every value is a bound; this one is close to the best.
+// F(theta) is about gap + A theta^2 with A unknown, so F/theta falls and then rises: walks towards the least value on a
+// geometric grid from `start`, of either sign, up or down. Every value is a bound; a few steps bring a good one.
 template <class DistanceAt>
 double least_distance(double start, DistanceAt&& distance_at) {
-  constexpr double stride = 4.0;
+  constexpr double stride = 8.0;
+  constexpr int most_steps = 4;
   double best = distance_at(start);
   for (const double factor : {stride, 1.0 / stride}) {
     const double first = best;
-    for (double theta = start * factor; std::fabs(theta) <= 0.5 && std::fabs(theta) >= 0x1p-40; theta *= factor) {
+    double theta = start * factor;
+    for (int k = 0; k < most_steps && std::fabs(theta) <= 0.5; ++k, theta *= factor) {
       const double distance = distance_at(theta);
       if (!(distance < best)) break;
       best = distance;
@@ -88,8 +90,9 @@ Interval Certifier::bias_range(const PrimalPoint& primal, const DualPoint& dual,
     const double gap = pair(primal, moved(dual, direction, theta)).gap;
     return widen(gap / narrow(std::fabs(theta) * direction.sum), 4);
   };
-  const double scale = std::sqrt(certificate.gap / std::max(certificate.primal, certificate.gap));
-  const double start = std::clamp(scale, 0x1p-40, 0.5);
+  const double relative =
+      certificate.gap > 0.0 ? certificate.gap / std::max(certificate.primal, certificate.gap) : 0.0;
+  const double start = std::clamp(std::sqrt(relative), 0x1p-40, 0.5);
   const double above = least_distance(start, distance_at);
   const double below = least_distance(-start, distance_at);
   const double low = primal.b - below, high = primal.b + above;

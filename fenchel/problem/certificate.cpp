@@ -1,9 +1,12 @@
 #include "fenchel/problem/certificate.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/problem/feasibility.hpp"
 
@@ -14,10 +17,19 @@ namespace {
 struct TwoLevels {
   CompensatedSum nearest;
   CompensatedSum worst;
+  double terms = 0.0;  // that are not exactly 0
   void add(const TwoLevels& other) {
     nearest.add(other.nearest);
     worst.add(other.worst);
+    terms += other.terms;
   }
+  void add(double at_value, double at_worst) {
+    nearest.add(at_value);
+    worst.add(at_worst);
+    terms += 1.0;
+  }
+  // The worst sum; a term may have lost a rounding below the smallest double.
+  [[nodiscard]] double bound() const { return terms == 0.0 ? 0.0 : worst.total() + terms * smallest_double; }
 };
 
 // Relative errors of a compensated sum of products and a division: generous.
@@ -33,10 +45,12 @@ struct Uncertain {
 // alpha_i = scale beta_i / c_i, with what the products and the slack leave open.
 Uncertain dual_entry(const DualPoint& dual, double weight, std::size_t i) {
   if (dual.scale == 1.0 && weight == 1.0 && dual.slack.empty()) return {.value = dual.beta[i], .error = 0.0};
+  const double slack = dual.slack.empty() ? 0.0 : dual.slack[i];
+  if (dual.beta[i] == 0.0 && slack == 0.0) return {};
   const double alpha = dual.scale * dual.beta[i] / weight;
-  const double slack = dual.slack.empty() ? 0.0 : dual.scale * dual.slack[i] / weight;
-  return {.value = alpha,
-          .error = alpha == 0.0 && slack == 0.0 ? 0.0 : widen(4 * unit_roundoff * std::fabs(alpha) + slack, 8)};
+  // The products before the division may lose what is below the smallest double.
+  const double error = 4 * unit_roundoff * std::fabs(alpha) + (dual.scale * slack + 2 * smallest_double) / weight;
+  return {.value = alpha, .error = widen(error, 8)};
 }
 
 // Whether a bracket is exactly 0: alpha = 0 and the loss at its minimum 0 all over the range of z. Rounding outward would
@@ -73,8 +87,8 @@ TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const
           const Uncertain z{.value = primal.z[i], .error = primal.z_error[i]};
           const Uncertain alpha = dual_entry(dual, c, i);
           if (exactly_zero(loss, y, z, alpha)) return;
-          sum.nearest.add(c * loss.fenchel_young(y, z.value, loss.dual_domain(y).clamp(alpha.value)));
-          sum.worst.add(c * worst_bracket(loss, y, z, alpha));
+          sum.add(c * loss.fenchel_young(y, z.value, loss.dual_domain(y).clamp(alpha.value)),
+                  c * worst_bracket(loss, y, z, alpha));
         });
       },
       problem.loss);
@@ -90,8 +104,8 @@ TwoLevels penalty_brackets(const Problem& problem, const PrimalPoint& primal, co
     const Uncertain entry{.value = u,
                           .error = widen(dual.scale * dual.u_error[j] + 2 * unit_roundoff * std::fabs(u), 4)};
     const double low = feasible.clamp(entry.range().low), high = feasible.clamp(entry.range().high);
-    sum.nearest.add(g.fenchel_young(primal.w[j], feasible.clamp(u)));
-    sum.worst.add(std::max(g.fenchel_young(primal.w[j], low), g.fenchel_young(primal.w[j], high)));
+    sum.add(g.fenchel_young(primal.w[j], feasible.clamp(u)),
+            std::max(g.fenchel_young(primal.w[j], low), g.fenchel_young(primal.w[j], high)));
   });
 }
 
@@ -115,26 +129,30 @@ double Certificate::relative_gap() const {
   return gap / std::max(std::fabs(primal), std::fabs(dual));
 }
 
-Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {}
-
-PrimalPoint Certifier::primal(std::span<const double> w, double b) const {
-  PrimalPoint point{.w = {w.begin(), w.end()},
-                    .b = b,
-                    .z = std::vector<double>(problem_.rows()),
-                    .z_error = std::vector<double>(problem_.rows())};
-  map_.margins(w, point.z, point.z_error);
-  add_bias(point);
-  evaluate(point);
-  return point;
+Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {
+  // Another library of the process may have changed how doubles are rounded; then no bound of ours holds.
+  const volatile double smallest_normal = std::numeric_limits<double>::min();
+  const volatile double half = smallest_normal / 2;
+  if (std::fegetround() != FE_TONEAREST || half == 0.0) {
+    throw Error(
+        Fault::failure,
+        "this process does not round to nearest, or flushes small numbers to zero: no gap can be certified");
+  }
 }
 
+PrimalPoint Certifier::primal(std::span<const double> w, double b) const { return located(w, b, BiasSearch::none); }
+
 PrimalPoint Certifier::primal_with_best_bias(std::span<const double> w, double b) const {
+  return located(w, b, problem_.free_bias ? BiasSearch::best : BiasSearch::none);
+}
+
+PrimalPoint Certifier::located(std::span<const double> w, double b, BiasSearch search) const {
   PrimalPoint point{.w = {w.begin(), w.end()},
                     .b = b,
                     .z = std::vector<double>(problem_.rows()),
                     .z_error = std::vector<double>(problem_.rows())};
   map_.margins(w, point.z, point.z_error);
-  if (problem_.free_bias) point.b = risk::best_bias(problem_.loss, problem_.sample, point.z, b);
+  if (search == BiasSearch::best) point.b = risk::best_bias(problem_.loss, problem_.sample, point.z, b);
   add_bias(point);
   evaluate(point);
   return point;
@@ -180,8 +198,8 @@ void Certifier::evaluate(PrimalPoint& point) const {
           const double value = std::isfinite(point.z[i]) ? loss.value(y, point.z[i]) : infinity;
           const double ends =
               std::max(loss.value(y, point.z[i] - point.z_error[i]), loss.value(y, point.z[i] + point.z_error[i]));
-          sum.nearest.add(c * value);
-          sum.worst.add(c * (std::max(0.0, ends - value) + 2 * sum_roundings * unit_roundoff * (value + ends)));
+          sum.add(c * value,
+                  c * (std::max(0.0, ends - value) + 2 * sum_roundings * unit_roundoff * (value + ends)));
         });
       },
       problem_.loss);
@@ -190,7 +208,7 @@ void Certifier::evaluate(PrimalPoint& point) const {
                          }).total();
   point.value = risk.nearest.total() / problem_.sample.weight_sum + penalty;
   point.value_low =
-      narrow(point.value, sum_roundings) - widen(risk.worst.total() / problem_.sample.weight_sum, sum_roundings);
+      narrow(point.value, sum_roundings) - widen(risk.bound() / problem_.sample.weight_sum, sum_roundings);
 }
 
 DualPoint Certifier::dual(std::span<const double> alpha) const {
@@ -278,8 +296,8 @@ Certificate Certifier::pair(const PrimalPoint& primal, const DualPoint& dual) co
   TwoLevels gap = loss_brackets(problem_, primal, dual);
   const TwoLevels penalty = penalty_brackets(problem_, primal, dual);
   const double nearest = gap.nearest.total() / problem_.sample.weight_sum + penalty.nearest.total();
-  const double loss_part = gap.worst.total(), penalty_part = penalty.worst.total();
-  const bool zero = loss_part == 0.0 && penalty_part == 0.0;  // every bracket is exactly 0
+  const double loss_part = gap.bound(), penalty_part = penalty.bound();
+  const bool zero = gap.terms == 0.0 && penalty.terms == 0.0;  // every bracket is exactly 0
   const double worst = zero ? 0.0
                             : widen(widen(loss_part / problem_.sample.weight_sum, sum_roundings) +
                                     widen(penalty_part, sum_roundings));

@@ -76,6 +76,8 @@ class Certifier {
                                     const Certificate& certificate) const;
 
  private:
+  enum class BiasSearch { none, best };
+  [[nodiscard]] PrimalPoint located(std::span<const double> w, double b, BiasSearch search) const;
   void add_bias(PrimalPoint& point) const;
   void evaluate(PrimalPoint& point) const;
   void evaluate(DualPoint& point) const;

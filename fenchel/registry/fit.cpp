@@ -29,16 +29,18 @@ run::Status worse(run::Status a, run::Status b) {
 
 problem::Certificate total_of(std::span<const Output> outputs) {
   problem::Certificate total{.primal = 0.0, .dual = 0.0, .gap = 0.0, .rounding = 0.0};
+  double magnitude = 0.0;  // of the duals, which may have either sign
   for (const Output& output : outputs) {
     total.primal += output.certificate.primal;
     total.dual += output.certificate.dual;
+    magnitude += std::fabs(output.certificate.dual);
     total.gap += output.certificate.gap;
     total.rounding += output.certificate.rounding;
   }
   if (outputs.size() > 1) {  // the sums stay bounds
     const auto terms = static_cast<double>(outputs.size());
     total.gap = widen(total.gap, terms);
-    total.dual -= gamma_bound(terms) * std::fabs(total.dual) * 2;
+    total.dual -= 2 * gamma_bound(terms) * magnitude;
   }
   return total;
 }
@@ -58,6 +60,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
         progress.seconds += before;
         progress.passes += result.passes;
         progress.output = k;
+        progress.outputs = plan.outputs();
         options.observe(progress);
       };
     }

@@ -95,11 +95,18 @@ void Plan::combine_weights() {
     for (std::size_t i = 0; i < combined_.size(); ++i) combined_[i] *= weight_of(dataset_.targets[i]);
   }
   if (std::all_of(combined_.begin(), combined_.end(), [](double c) { return c == 1.0; })) combined_.clear();
-  weight_sum_ = combined_.empty() ? static_cast<double>(dataset_.rows()) : sum_of(combined_);
-  if (!(weight_sum_ > 0.0) || !std::isfinite(weight_sum_)) {
+  asked_weight_sum_ = combined_.empty() ? static_cast<double>(dataset_.rows()) : sum_of(combined_);
+  if (!(asked_weight_sum_ > 0.0) || !std::isfinite(asked_weight_sum_)) {
     throw Error(Fault::input,
                 "the weights sum to zero or overflow: at least one row needs a positive, finite weight");
   }
+  weight_sum_ = asked_weight_sum_;
+  if (combined_.empty()) return;
+  // Only ratios of weights enter the objective. Scaled by a power of two, which is exact, to a largest weight in [1, 2),
+  // products with them stay far from underflow.
+  const int exponent = std::ilogb(*std::max_element(combined_.begin(), combined_.end()));
+  for (double& c : combined_) c = std::scalbn(c, -exponent);
+  weight_sum_ = sum_of(combined_);
 }
 
 void Plan::resolve_strength() {
@@ -108,7 +115,14 @@ void Plan::resolve_strength() {
     lambda_ = strength_.l1 + strength_.l2;
     return;
   }
-  lambda_ = settings_.lambda ? *settings_.lambda : 1.0 / (settings_.C.value_or(1.0) * weight_sum_);
+  if (std::holds_alternative<penalty::None>(settings_.penalty)) return;  // lambda has no part in it
+  lambda_ = settings_.lambda ? *settings_.lambda : 1.0 / (settings_.C.value_or(1.0) * asked_weight_sum_);
+  if (!settings_.lambda && !(lambda_ > 0.0 && std::isfinite(lambda_))) {
+    throw Error(Fault::usage,
+                fmt::format("--C {} gives lambda = 1/(C sum c) = {}: choose a C for which it is positive "
+                            "and finite, or give --lambda",
+                            settings_.C.value_or(1.0), lambda_));
+  }
   strength_ = std::visit([&](const auto& penalty) { return penalty.strength(lambda_); }, settings_.penalty);
 }
 

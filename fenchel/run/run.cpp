@@ -41,12 +41,9 @@ class Incumbent {
 
   [[nodiscard]] const problem::Certificate& certificate() const { return certificate_; }
 
-  void release(const problem::Problem& problem, Result& result) {
+  void release(Result& result) {
     result.certificate = certificate_;
-    if (problem.free_bias && problem.penalty.strong_convexity() > 0.0) {
-      result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
-      result.passes += 1.0;
-    }
+    result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
     result.w = std::move(primal_->w);
     result.b = primal_->b;
     result.beta = std::move(dual_->beta);
@@ -116,10 +113,13 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
   StallWatch watch;
   Result result;
 
+  const bool ranged = problem.free_bias && problem.penalty.strong_convexity() > 0.0;
+  const double reserve = Incumbent::price + (ranged ? 1.0 : 0.0);
+  double last_step = 1.0;
   const auto limit_reached = [&]() -> std::optional<Status> {
     if (options.interrupt != nullptr && options.interrupt->load()) return Status::interrupted;
-    // The last certificate is part of the limit.
-    if (result.passes + Incumbent::price >= options.max_passes) return Status::max_passes;
+    // What is still to come after the limit is part of it.
+    if (result.passes + reserve + last_step > options.max_passes) return Status::max_passes;
     if (clock.seconds() >= options.time_limit) return Status::time_limit;
     return std::nullopt;
   };
@@ -136,7 +136,7 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
   };
 
   for (;;) {
-    if (result.passes == 0.0 || !limit_reached()) result.passes += solver.step();
+    if (result.passes == 0.0 || !limit_reached()) result.passes += last_step = solver.step();
     const std::optional<Status> limit = limit_reached();
     const bool last = limit.has_value() || solver.stationary();
     if (!last && !schedule.due(result.passes, solver.estimate())) continue;
@@ -151,7 +151,8 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
     }
     break;
   }
-  incumbent.release(problem, result);
+  incumbent.release(result);
+  if (ranged) result.passes += 1.0;
   result.seconds = clock.seconds();
   return result;
 }

@@ -2,10 +2,14 @@
 #include <cstdio>
 
 #include "fenchel/base/version.hpp"
-#include "fenchel/loss/hinge.hpp"
+#include "fenchel/data/svmlight.hpp"
+#include "fenchel/registry/fit.hpp"
 
 int main() {
-  const double value = fenchel::loss::Hinge{}.value(+1.0, 0.25);
-  std::printf("fenchel %s: hinge at margin 0.25 is %g\n", fenchel::version.data(), value);
-  return value == 0.75 ? 0 : 1;
+  const fenchel::data::Dataset data =
+      fenchel::data::read_svmlight("+1 1:2\n-1 2:1\n-1 1:-1 2:3\n+1 1:1\n", "example");
+  const fenchel::registry::Plan plan(data, fenchel::registry::Settings{});
+  const fenchel::registry::Fit fit = fenchel::registry::fit(plan, {.tolerance = 1e-6});
+  std::printf("fenchel %s: primal %g, gap %g\n", fenchel::version.data(), fit.total.primal, fit.total.gap);
+  return fit.total.relative_gap() <= 1e-6 ? 0 : 1;
 }

@@ -101,7 +101,7 @@ TEST(Export, Json) {
   EXPECT_EQ(single["loss"], "logistic");
   EXPECT_EQ(single["penalty"], "l2");
   EXPECT_EQ(single["lambda"], 0.5);
-  EXPECT_EQ(single.size(), 6U);
+  EXPECT_EQ(single.size(), 8U);
 
   const auto several = nlohmann::json::parse(export_bytes(three_classes(), "json"));
   EXPECT_EQ(several["weights"].size(), 3U);

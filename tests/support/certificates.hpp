@@ -30,6 +30,19 @@ struct Asked {
       instance.l1[j] = problem.penalty[j].l1;
       instance.l2[j] = problem.penalty[j].l2;
     }
+    // The weights of record are those asked for times one power of two; duals are stored in these units.
+    const double scale = instance.c.empty() ? 1.0 : problem.sample.weight_sum / plan_sum(instance.c);
+    for (std::size_t i = 0; i < instance.c.size(); ++i) {
+      const double weight = problem.sample.weight(i);
+      EXPECT_EQ(std::scalbn(instance.c[i], static_cast<int>(std::lround(std::log2(scale)))), weight);
+      instance.c[i] = weight;
+    }
+  }
+
+  static double plan_sum(const std::vector<double>& weights) {
+    double sum = 0.0;
+    for (const double c : weights) sum += c;
+    return sum;
   }
 
   Case setup;
