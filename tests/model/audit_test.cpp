@@ -121,6 +121,15 @@ TEST_P(AuditOf, ChangedBiasNeverCertifies) {
   EXPECT_FALSE(audit(changed, dataset).certified);
 }
 
+TEST_P(AuditOf, NarrowedBiasRangeNeverCertifies) {
+  if (model.settings.bias != Bias::free || !std::isfinite(model.outputs.front().bias_range.low)) return;
+  for (registry::Output& output : model.outputs) {
+    const double middle = output.b;
+    output.bias_range = {middle + 0.5 * (output.bias_range.low - middle), output.bias_range.high};
+  }
+  EXPECT_FALSE(audit(model, dataset).certified);
+}
+
 TEST_P(AuditOf, ChangedSettingsNeverCertify) {
   const std::vector<std::function<void(Model&)>> changes{
       [](Model& m) { m.lambda *= 1.01; },

@@ -2,11 +2,13 @@
 // the dual never above the exact dual value, and in ordinary cases both are close.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "fenchel/base/error.hpp"
 #include "tests/support/certificates.hpp"
 
 namespace fenchel::test {
@@ -159,6 +161,17 @@ TEST(Certificate, NothingThatIsNotANumberCertifies) {
       }
     }
   }
+}
+
+TEST(Certificate, OtherRoundingModesAreRefused) {
+  const Case setup = random_setup(loss::Hinge{}, 14, 3, Storage::csr64, 3);
+  const Asked asked(setup);
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    EXPECT_THROW(problem::Certifier{asked.problem}, Error);
+  }
+  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+  EXPECT_NO_THROW(problem::Certifier{asked.problem});
 }
 
 }  // namespace
