@@ -20,7 +20,7 @@ struct Progress {
   double seconds = 0.0;
   double passes = 0.0;
   problem::Certificate certificate;
-  std::size_t output = 0;   // which of several problems, where a fit has several
+  std::size_t output = 0;  // which of several problems, where a fit has several
   std::size_t outputs = 1;
 };
 
