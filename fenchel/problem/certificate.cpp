@@ -66,6 +66,7 @@ bool exactly_zero(const L& loss, double y, Uncertain z, Uncertain alpha) {
 
 template <class L>
 double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
+  if (!std::isfinite(z.value) || !std::isfinite(z.error)) return infinity;  // a maximum could hide a NaN
   const Interval domain = loss.dual_domain(y);
   const Interval zs = z.range();
   const Interval alphas{domain.clamp(alpha.range().low), domain.clamp(alpha.range().high)};
