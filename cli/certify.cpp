@@ -96,7 +96,7 @@ registry::Fit find_duals(const Certify& certify, const registry::Plan& plan) {
   return registry::fit(plan, options);
 }
 
-int certify_foreign(Certify& certify, const data::Source& source, ModelFormat format, data::ReadOptions reading) {
+int certify_foreign(Certify& certify, data::Source& source, ModelFormat format, data::ReadOptions reading) {
   model::Foreign foreign;
   if (format == ModelFormat::liblinear) {
     foreign = model::read_liblinear(source.text(), source.name());
@@ -148,7 +148,7 @@ int certify_foreign(Certify& certify, const data::Source& source, ModelFormat fo
 int run_certify(Certify& certify) {
   certify.output.check();
   const data::ReadOptions reading = certify.data.resolve();
-  const data::Source source(certify.model_path);
+  data::Source source(certify.model_path);
   const ModelFormat format = model_format(source, certify.model_format);
   certify.threads.apply();
   if (format != ModelFormat::fenchel) return certify_foreign(certify, source, format, reading);

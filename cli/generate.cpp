@@ -47,18 +47,18 @@ class Rows {
   }
 
   data::CsrStorage make() {
-    data::CsrStorage csr;
-    csr.column_count = wanted_.features;
-    std::vector<double> values;
+    std::vector<std::uint64_t> offsets{0};
     for (std::uint64_t i = 0; i < wanted_.rows; ++i) {
       columns_.clear();
       choose_columns();
       std::sort(columns_.begin(), columns_.end());
-      add_row(csr, values);
-      csr.offsets.push_back(values.size());
+      add_row();
+      offsets.push_back(values_.size());
     }
-    csr.values = std::move(values);
-    return csr;
+    return {.offsets = std::move(offsets),
+            .columns = std::move(entries_),
+            .values = std::move(values_),
+            .column_count = wanted_.features};
   }
 
  private:
@@ -86,7 +86,7 @@ class Rows {
     for (const std::uint32_t column : columns_) taken_[column] = false;
   }
 
-  void add_row(data::CsrStorage& csr, std::vector<double>& values) {
+  void add_row() {
     std::vector<double> row(columns_.size());
     double norm = 0.0;
     for (double& value : row) {
@@ -97,8 +97,8 @@ class Rows {
     for (std::size_t k = 0; k < row.size(); ++k) {
       const double value = four_digits(scale * row[k]);
       if (value == 0.0) continue;
-      csr.columns.push_back(columns_[k]);
-      values.push_back(value);
+      entries_.push_back(columns_[k]);
+      values_.push_back(value);
     }
   }
 
@@ -106,7 +106,9 @@ class Rows {
   Random& random_;
   std::vector<std::uint32_t> popular_;  // columns by rank
   std::vector<bool> taken_;             // of the row at hand
-  std::vector<std::uint32_t> columns_;
+  std::vector<std::uint32_t> columns_;  // likewise
+  std::vector<std::uint32_t> entries_;  // of all rows
+  std::vector<double> values_;
 };
 
 // One linear function of the rows, scaled so that its values have mean 0 and standard deviation 1.
@@ -119,7 +121,7 @@ struct Truth {
 Truth make_truth(const Generate& wanted, const data::CsrStorage& csr, Random& random) {
   Truth truth{.w = std::vector<double>(wanted.features), .b = 0.0, .z = std::vector<double>(wanted.rows)};
   for (double& w : truth.w) w = random.uniform() < wanted.sparsity ? random.normal() : 0.0;
-  const auto& values = std::get<std::vector<double>>(csr.values);
+  const auto& values = std::get<data::Array<double>>(csr.values);
   double mean = 0.0;
   for (std::size_t i = 0; i < truth.z.size(); ++i) {
     for (std::size_t k = csr.offsets[i]; k < csr.offsets[i + 1]; ++k)

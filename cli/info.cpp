@@ -44,7 +44,7 @@ std::string lines_of(const Json& object, std::size_t indent = 0) {
   return text;
 }
 
-Json label_counts(const std::vector<double>& targets) {
+Json label_counts(std::span<const double> targets) {
   std::map<double, std::size_t> counts;
   for (const double target : targets) ++counts[target];
   std::vector<std::pair<double, std::size_t>> order(counts.begin(), counts.end());
@@ -97,7 +97,7 @@ Storage storage_of(const data::Dataset& dataset) {
       []<class Kind>(const Kind& kind) {
         constexpr bool sparse = std::is_same_v<Kind, data::CsrStorage>;
         Storage found = std::visit(
-            []<class Value>(const std::vector<Value>& values) {
+            []<class Value>(const data::Array<Value>& values) {
               return Storage{values.size() * sizeof(Value), sizeof(Value) == 4 ? "float32" : "float64"};
             },
             kind.values);
@@ -190,7 +190,7 @@ int run_info(const Info& info) {
   info.output.check();
   Json object;
   if (begins_like_model(info.path)) {
-    const data::Source source(info.path);
+    data::Source source(info.path);
     const AnyModel any = read_model(source, model_format(source, {}));
     object = std::visit([&](const auto& model) { return describe(model, info.path); }, any);
   } else {

@@ -10,7 +10,7 @@
 
 namespace fenchel::cli {
 
-ModelFormat model_format(const data::Source& source, std::string_view wanted) {
+ModelFormat model_format(data::Source& source, std::string_view wanted) {
   constexpr std::array<std::string_view, 3> names{"fenchel", "liblinear", "weights"};
   if (wanted == names[0]) return ModelFormat::fenchel;
   if (wanted == names[1]) return ModelFormat::liblinear;
@@ -21,7 +21,7 @@ ModelFormat model_format(const data::Source& source, std::string_view wanted) {
   throw Error(Fault::input, fmt::format("{}: is neither a model of fenchel nor one of LIBLINEAR", source.name()));
 }
 
-AnyModel read_model(const data::Source& source, ModelFormat format) {
+AnyModel read_model(data::Source& source, ModelFormat format) {
   if (format == ModelFormat::fenchel) return model::deserialize(source.text(), source.name());
   if (format == ModelFormat::liblinear) return model::read_liblinear(source.text(), source.name());
   throw Error(Fault::usage,

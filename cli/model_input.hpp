@@ -17,9 +17,9 @@ enum class ModelFormat { fenchel, liblinear, weights };
 
 // What the file is: `wanted` if it names a format (a usage Error if it names none), else by content. Input that is
 // neither is bad input; a plain list of weights is never guessed.
-ModelFormat model_format(const data::Source& source, std::string_view wanted);
+ModelFormat model_format(data::Source& source, std::string_view wanted);
 
 using AnyModel = std::variant<model::Model, model::Foreign>;
-AnyModel read_model(const data::Source& source, ModelFormat format);
+AnyModel read_model(data::Source& source, ModelFormat format);
 
 }  // namespace fenchel::cli

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 17> later_solvers{"accelerated-sdca",
 
 std::vector<double> numbers_in(const std::string& path) {
   if (path.empty()) return {};
-  const data::Source source(path);
+  data::Source source(path);
   return data::read_numbers(source.text(), source.name(), {.non_negative = true});
 }
 

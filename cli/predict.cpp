@@ -121,7 +121,7 @@ int run_predict(Predict& predict) {
   const Stopwatch clock;
   check(predict);
   data::ReadOptions reading = predict.data.resolve();
-  const data::Source source(predict.model_path);
+  data::Source source(predict.model_path);
   const AnyModel any = read_model(source, model_format(source, predict.model_format));
   const auto* own = std::get_if<model::Model>(&any);
   if (!reading.index_base) reading.index_base = own != nullptr ? own->index_base : 1;

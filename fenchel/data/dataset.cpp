@@ -10,20 +10,18 @@ namespace fenchel::data {
 
 namespace {
 
-Matrix view(const CsrStorage& storage) {
+Matrix view(const CsrStorage& storage, const RowGuard* guard) {
   return std::visit(
-      [&](const auto& values) -> Matrix {
-        using Value = typename std::decay_t<decltype(values)>::value_type;
-        return CsrRows<Value>{storage.offsets, storage.columns, values, storage.column_count};
+      [&]<class Value>(const Array<Value>& values) -> Matrix {
+        return CsrRows<Value>{storage.offsets, storage.columns, values, storage.column_count, guard};
       },
       storage.values);
 }
 
-Matrix view(const DenseStorage& storage) {
+Matrix view(const DenseStorage& storage, const RowGuard* guard) {
   return std::visit(
-      [&](const auto& values) -> Matrix {
-        using Value = typename std::decay_t<decltype(values)>::value_type;
-        return DenseRows<Value>{values, storage.row_count, storage.column_count};
+      [&]<class Value>(const Array<Value>& values) -> Matrix {
+        return DenseRows<Value>{values, storage.row_count, storage.column_count, guard};
       },
       storage.values);
 }
@@ -33,10 +31,10 @@ bool exact_in_float(double value) { return static_cast<double>(static_cast<float
 }  // namespace
 
 Matrix Dataset::matrix() const {
-  return std::visit([](const auto& s) { return view(s); }, storage);
+  return std::visit([&](const auto& s) { return view(s, guard.get()); }, storage);
 }
 
-std::variant<std::vector<double>, std::vector<float>> compact(std::vector<double> values, Precision precision) {
+Values compact(std::vector<double> values, Precision precision) {
   if (precision == Precision::f64 && !std::all_of(values.begin(), values.end(), exact_in_float)) return values;
   std::vector<float> narrow(values.size());
   std::transform(values.begin(), values.end(), narrow.begin(), [](double value) {

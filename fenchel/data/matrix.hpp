@@ -3,11 +3,13 @@
 // result is double.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>
+#include <vector>
 
 namespace fenchel::data {
 
@@ -35,6 +37,32 @@ struct DenseRow {
   }
 };
 
+// Whoever checks rows of a mapped file, block by block, before they are first used. ensure() may be called by many
+// threads at once and costs one look at a flag for a block that was checked already; it throws Error(Fault::input).
+class RowGuard {
+ public:
+  RowGuard(std::size_t rows, std::size_t rows_in_block)
+      : rows_in_block_(rows_in_block), checked_((rows + rows_in_block - 1) / rows_in_block) {}
+  virtual ~RowGuard() = default;
+  RowGuard(const RowGuard&) = delete;
+  RowGuard& operator=(const RowGuard&) = delete;
+
+  void ensure(std::size_t row) const {
+    const std::size_t block = row / rows_in_block_;
+    if (checked_[block].load(std::memory_order_acquire) != 0) return;
+    check(block);
+    checked_[block].store(1, std::memory_order_release);
+  }
+  [[nodiscard]] std::size_t blocks() const { return checked_.size(); }
+  [[nodiscard]] std::size_t rows_in_block() const { return rows_in_block_; }
+
+ private:
+  virtual void check(std::size_t block) const = 0;
+
+  std::size_t rows_in_block_;
+  mutable std::vector<std::atomic<std::uint8_t>> checked_;
+};
+
 // Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]).
 template <class Value>
 struct CsrRows {
@@ -42,12 +70,14 @@ struct CsrRows {
   std::span<const std::uint32_t> columns;
   std::span<const Value> values;
   std::size_t column_count = 0;
+  const RowGuard* guard = nullptr;
 
   [[nodiscard]] std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   [[nodiscard]] std::size_t cols() const { return column_count; }
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
   [[nodiscard]] SparseRow<Value> row(std::size_t i) const {
+    if (guard != nullptr) guard->ensure(i);
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;
     return {columns.subspan(begin, count), values.subspan(begin, count)};
@@ -60,12 +90,14 @@ struct DenseRows {
   std::span<const Value> values;
   std::size_t row_count = 0;
   std::size_t column_count = 0;
+  const RowGuard* guard = nullptr;
 
   [[nodiscard]] std::size_t rows() const { return row_count; }
   [[nodiscard]] std::size_t cols() const { return column_count; }
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return i * column_count; }
   [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
+    if (guard != nullptr) guard->ensure(i);
     return {values.subspan(i * column_count, column_count)};
   }
 };

@@ -55,7 +55,7 @@ std::string_view foreign_format(std::string_view text) {
 
 Dataset read(const std::string& path, const ReadOptions& options) {
   check_name(options.format);
-  const Source source(path);
+  Source source(path);
   if (options.format.empty()) {
     const std::string_view other = foreign_format(source.text());
     if (!other.empty()) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fenchel/data/dataset.hpp"
 
@@ -12,9 +13,15 @@ struct ReadOptions {
   std::string format = {};             // as for --format; empty: recognise the content
   std::optional<int> index_base = {};  // of the file, 0 or 1; empty: 0 if index 0 occurs, else 1
   Precision precision = Precision::f64;
+  std::optional<double> positive = {};  // targets become 1 where the label (one of the labels) is this, else -1
+  std::string label = {};               // csv, tsv: the label's column, by name or position; "none": there is none
+  std::vector<std::string> drop = {};   // csv, tsv: columns to leave out, by name or position
+  std::string labels_path = {};         // a second file with one label a row: npy or a number a line
+  std::string spill = {};               // a directory for arrays that may not fit into memory; empty: memory
 };
 
-// `path` may be "-" for standard input. Bad content is Error(Fault::input), a bad format name Error(Fault::usage).
+// `path` may be "-" for standard input. Bad content is Error(Fault::input), a bad format name or an option that the
+// format has no use for Error(Fault::usage).
 Dataset read(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace fenchel::data

@@ -1,104 +1,131 @@
 #include "fenchel/data/source.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/data/pages.hpp"
 
 namespace fenchel::data {
 
 namespace {
 
-using namespace std::string_view_literals;
+constexpr std::size_t head_bytes = std::size_t{1} << 16;
 
 [[noreturn]] void unreadable(const std::string& name, int code) {
   throw Error(Fault::input, fmt::format("{}: cannot be read: {}", name, std::generic_category().message(code)));
 }
 
-class Descriptor {
+// A file in memory without being read: pages come when they are touched, and are shared between processes.
+class Mapping {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ > STDERR_FILENO) ::close(number_);
+  Mapping(int file, std::size_t bytes, const std::string& name) {
+    // The file lies over zero pages that reach beyond its end, so that looking ahead is allowed.
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    size_ = (bytes / page + 2) * page;
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data_ == MAP_FAILED) unreadable(name, errno);
+    if (::mmap(data_, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
+      const int code = errno;
+      ::munmap(data_, size_);
+      unreadable(name, code);
+    }
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
+  ~Mapping() { ::munmap(data_, size_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  [[nodiscard]] const char* data() const { return static_cast<const char*>(data_); }
 
  private:
-  int number_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
 };
-
-std::string read_all(const std::string& path, const std::string& name) {
-  const Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number() < 0) unreadable(name, errno);
-  struct stat status = {};
-  if (::fstat(file.number(), &status) != 0) unreadable(name, errno);
-  if (S_ISDIR(status.st_mode)) unreadable(name, EISDIR);
-
-  // The size is a hint only: pipes have none, and a file may grow or shrink while it is read. One byte more than
-  // the hint lets the read that finds the end of a regular file happen without growing the buffer.
-  constexpr std::size_t least = std::size_t{1} << 16;
-  const auto hint = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : least;
-  std::string content(hint, '\0');
-  std::size_t filled = 0;
-  while (true) {
-    if (filled == content.size()) content.resize(std::max(least, 2 * filled));
-    const ssize_t got = ::read(file.number(), content.data() + filled, content.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) unreadable(name, errno);
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  content.resize(filled);
-  return content;
-}
-
-struct Compression {
-  std::string_view magic;
-  std::string_view program;
-  std::string_view keeping;  // arguments that decompress a file next to the original
-};
-
-constexpr Compression compressions[] = {
-    {"\x1f\x8b"sv, "gzip"sv, "-dk"sv},
-    {"\x28\xb5\x2f\xfd"sv, "zstd"sv, "-d"sv},
-    {"BZh"sv, "bzip2"sv, "-dk"sv},
-    {"\xfd"
-     "7zXZ\0"sv,
-     "xz"sv, "-dk"sv},
-};
-
-void refuse_compressed(std::string_view content, const std::string& path, const std::string& name) {
-  for (const auto& [magic, program, keeping] : compressions) {
-    if (!content.starts_with(magic)) continue;
-    const std::string cure = path == "-" ? fmt::format("pipe it through `{} -dc`", program)
-                                         : fmt::format("run `{} {} {}`", program, keeping, path);
-    throw Error(Fault::input,
-                fmt::format("{}: is compressed with {}, and this version reads uncompressed text only: {} first",
-                            name, program, cure));
-  }
-}
 
 }  // namespace
 
-Source::Source(const std::string& path) : name_(path == "-" ? "<stdin>" : path), content_(read_all(path, name_)) {
-  refuse_compressed(content_, path, name_);
+Source::Source(const std::string& path) : name_(path == "-" ? "<stdin>" : path) {
+  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) unreadable(name_, errno);
+  std::unique_ptr<Stream> bytes = file_stream(file, name_);  // owns the file from here on
+  struct stat status = {};
+  if (::fstat(file, &status) != 0) unreadable(name_, errno);
+  if (S_ISDIR(status.st_mode)) unreadable(name_, EISDIR);
+
+  // A regular file of size 0 may still have content, as those of /proc do. Standard input may be a file that was read
+  // in part already, and is left to the stream.
+  const bool mappable = S_ISREG(status.st_mode) && status.st_size > 0 && path != "-";
+  if (S_ISREG(status.st_mode)) size_on_disk_ = static_cast<std::size_t>(status.st_size);
+  constexpr std::size_t longest_magic = 16;
+  if (mappable) {
+    const auto mapping = std::make_shared<const Mapping>(file, size_on_disk_, name_);
+    text_ = {mapping->data(), size_on_disk_};
+    if (compression_of(text_.substr(0, longest_magic)).empty()) {
+      owner_ = mapping;
+      return;
+    }
+  }
+  const std::string_view compression = compression_of(bytes->peek(longest_magic));
+  stream_ = compression.empty() ? std::move(bytes) : decompressed(std::move(bytes), compression, name_);
+}
+
+Source Source::of_text(std::string_view text, std::string name) {
+  Source source;
+  source.name_ = std::move(name);
+  const auto pages = std::make_shared<Pages>(text.size() + padding);
+  char* const at = reinterpret_cast<char*>(pages->data());
+  std::copy(text.begin(), text.end(), at);
+  source.text_ = {at, text.size()};
+  source.owner_ = pages;
+  return source;
+}
+
+std::string_view Source::head() const {
+  return whole() ? text_.substr(0, head_bytes) : stream_->peek(head_bytes).substr(0, head_bytes);
+}
+
+std::string_view Source::text() {
+  if (whole()) return text_;
+  Pages pages(std::max(size_on_disk_, head_bytes) + padding);
+  std::size_t filled = 0;
+  while (true) {
+    const std::size_t room = pages.size() - padding - filled;
+    char* const at = reinterpret_cast<char*>(pages.data());
+    const std::size_t got = stream_->read({at + filled, room});
+    filled += got;
+    if (got < room) break;
+    pages.grow(2 * pages.size());
+  }
+  pages.shrink(filled + padding);
+  const auto owner = std::make_shared<Pages>(std::move(pages));
+  text_ = {reinterpret_cast<const char*>(owner->data()), filled};
+  owner_ = owner;
+  stream_.reset();
+  return text_;
+}
+
+Place place_of(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t newline = before.rfind('\n');
+  return {.line = line, .column = newline == std::string_view::npos ? offset + 1 : offset - newline};
+}
+
+void reject(const std::string& name, Place place, const std::string& reason) {
+  throw Error(Fault::input, fmt::format("{}:{}:{}: {}", name, place.line, place.column, reason));
 }
 
 void reject(std::string_view text, const std::string& name, std::size_t offset, const std::string& reason) {
-  const std::string_view before = text.substr(0, offset);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t newline = before.rfind('\n');
-  const std::size_t column = newline == std::string_view::npos ? offset + 1 : offset - newline;
-  throw Error(Fault::input, fmt::format("{}:{}:{}: {}", name, line, column, reason));
+  reject(name, place_of(text, offset), reason);
 }
 
 std::string quote(std::string_view token) {

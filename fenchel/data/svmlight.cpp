@@ -63,7 +63,7 @@ class Parser {
   void reserve() {
     const auto colons = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), ':'));
     const std::size_t most = std::min(colons, text_.size() / 4);
-    csr_.columns.reserve(most);
+    columns_.reserve(most);
     values_.reserve(most);
   }
 
@@ -82,14 +82,14 @@ class Parser {
     at = label(at, end);
     at = query(skip_blanks(at, end), end);
     features(at, end);
-    csr_.offsets.push_back(values_.size());
+    offsets_.push_back(values_.size());
   }
 
   const char* label(const char* at, const char* end) {
     const char* const stop = token_end(at, end);
     const ParsedNumber number = parse_number(at, stop);
     if (number.fault != NumberFault::none || number.end != stop) fail_label({at, stop});
-    data_.targets.push_back(number.value);
+    targets_.push_back(number.value);
     return stop;
   }
 
@@ -98,8 +98,8 @@ class Parser {
     const char* const stop = token_end(at, end);
     const std::string_view token(at, stop);
     const bool present = token.starts_with(key);
-    const bool first_row = data_.targets.size() == 1;
-    if (!first_row && present != !data_.query.empty()) {
+    const bool first_row = targets_.size() == 1;
+    if (!first_row && present != !query_.empty()) {
       fail(present ? at : row_,
            present ? fmt::format("{} where the rows before have no qid: all rows need one, or none", quote(token))
                    : "a row without qid where the rows before have one: all rows need one, or none");
@@ -114,7 +114,7 @@ class Parser {
       number = 10 * number + digit;
     }
     if (digits.empty()) fail_query(token);
-    data_.query.push_back(static_cast<std::int64_t>(number));
+    query_.push_back(static_cast<std::int64_t>(number));
     return stop;
   }
 
@@ -156,20 +156,24 @@ class Parser {
       value = static_cast<double>(rounded);
     }
     if (value == 0.0) return;
-    csr_.columns.push_back(index);
+    columns_.push_back(index);
     values_.push_back(value);
   }
 
   Dataset finish() {
-    if (data_.targets.empty()) throw Error(Fault::input, fmt::format("{}: holds no rows", name_));
+    if (targets_.empty()) throw Error(Fault::input, fmt::format("{}: holds no rows", name_));
     data_.index_base = options_.index_base.value_or(zero_seen_ ? 0 : 1);
     data_.precision = options_.precision;
     // Only now is it known where indexes start; until here columns are as written.
     if (data_.index_base == 1) {
-      for (std::uint32_t& column : csr_.columns) --column;
+      for (std::uint32_t& column : columns_) --column;
       if (column_end_ > 0) --column_end_;
     }
     csr_.column_count = column_end_;
+    csr_.offsets = std::move(offsets_);
+    csr_.columns = std::move(columns_);
+    data_.targets = std::move(targets_);
+    data_.query = std::move(query_);
     csr_.values = compact(std::move(values_), options_.precision);
     data_.storage = std::move(csr_);
     return std::move(data_);
@@ -228,6 +232,10 @@ class Parser {
   const SvmlightOptions& options_;
   Dataset data_;
   CsrStorage csr_;
+  std::vector<std::uint64_t> offsets_{0};
+  std::vector<std::uint32_t> columns_;
+  std::vector<double> targets_;
+  std::vector<std::int64_t> query_;
   std::vector<double> values_;
   std::size_t column_end_ = 0;  // one more than the largest index
   bool zero_seen_ = false;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/data/pages.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/model/header.hpp"
 
@@ -134,16 +135,17 @@ data::Dataset with_columns(data::Dataset dataset, std::size_t columns) {
   }
   auto& dense = std::get<data::DenseStorage>(dataset.storage);
   std::visit(
-      [&](auto& values) {
-        std::decay_t<decltype(values)> wider(dense.row_count * columns);
+      [&]<class Value>(data::Array<Value>& values) {
+        data::Buffer<Value> wider(dense.row_count * columns);
         for (std::size_t i = 0; i < dense.row_count; ++i) {
-          const auto row = values.begin() + static_cast<std::ptrdiff_t>(i * dense.column_count);
-          std::copy_n(row, dense.column_count, wider.begin() + static_cast<std::ptrdiff_t>(i * columns));
+          if (dataset.guard) dataset.guard->ensure(i);
+          std::copy_n(values.begin() + i * dense.column_count, dense.column_count, wider.data() + i * columns);
         }
-        values = std::move(wider);
+        values = std::move(wider).freeze();
       },
       dense.values);
   dense.column_count = columns;
+  dataset.guard = nullptr;
   return dataset;
 }
 

@@ -285,7 +285,7 @@ void save(const Model& model, const std::string& path) {
 }
 
 Model load(const std::string& path) {
-  const data::Source source(path);
+  data::Source source(path);
   return deserialize(source.text(), source.name());
 }
 

@@ -37,7 +37,7 @@ Plan::Plan(const data::Dataset& dataset, const Settings& settings, std::vector<d
 }
 
 void Plan::find_classes() {
-  const std::vector<double>& labels = dataset_.targets;
+  const std::vector<double> labels = dataset_.targets.vector();
   if (loss::task(settings_.loss) == loss::Task::regression) {
     targets_.push_back(labels);
     return;

@@ -32,7 +32,7 @@ std::vector<double> values(const Dataset& data) {
   return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); }, csr(data).values);
 }
 
-bool in_float(const Dataset& data) { return std::holds_alternative<std::vector<float>>(csr(data).values); }
+bool in_float(const Dataset& data) { return std::holds_alternative<Array<float>>(csr(data).values); }
 
 Dataset parse(const std::string& text, const SvmlightOptions& options = {}) {
   return read_svmlight(text, "f", options);
@@ -286,7 +286,7 @@ TEST(Writer, KeepsTheNumberOfColumnsAndTheBase) {
 TEST(Writer, DenseAndSparseGiveTheSameText) {
   Dataset dense;
   dense.storage = DenseStorage{.values = Numbers{1, 0, 2.5, 0, -0.0, 0.1}, .row_count = 2, .column_count = 3};
-  dense.targets = {1, -1};
+  dense.targets = Numbers{1, -1};
   EXPECT_EQ(written(dense), "1 1:1 3:2.5\n-1 3:0.1\n");
 }
 

@@ -18,7 +18,14 @@ Model forged(const Model& model) { return deserialize(serialize(model), "m"); }
 
 data::CsrStorage& csr(data::Dataset& dataset) { return std::get<data::CsrStorage>(dataset.storage); }
 
-std::vector<double>& values(data::Dataset& dataset) { return std::get<std::vector<double>>(csr(dataset).values); }
+data::Array<double>& values(data::Dataset& dataset) { return std::get<data::Array<double>>(csr(dataset).values); }
+
+template <class T>
+void set(data::Array<T>& array, std::size_t i, T number) {
+  std::vector<T> numbers = array.vector();
+  numbers[i] = number;
+  array = std::move(numbers);
+}
 
 data::Dataset dense(const data::Dataset& dataset) {
   const auto matrix = std::get<data::CsrRows<double>>(dataset.matrix());
@@ -165,15 +172,16 @@ TEST_P(AuditOf, ForgedClaimsNeverCertify) {
 
 TEST_P(AuditOf, OtherDataNeverCertify) {
   data::Dataset changed = dataset;
-  values(changed)[5] = std::nextafter(values(changed)[5], 10.0);
+  set(values(changed), 5, std::nextafter(values(changed)[5], 10.0));
   expect_refuted(model, changed, "value");
 
   changed = dataset;
-  changed.targets[3] = changed.targets[3] == 1.0 ? changed.targets[4] + 1.0 : 1.0;
+  set(changed.targets, 3, changed.targets[3] == 1.0 ? changed.targets[4] + 1.0 : 1.0);
   expect_refuted(model, changed, "label");
 
   changed = dataset;
-  ++csr(changed).columns[csr(changed).offsets[8] - 1];
+  const std::size_t last = csr(changed).offsets[8] - 1;
+  set(csr(changed).columns, last, csr(changed).columns[last] + 1);
   csr(changed).column_count = 9;
   expect_refuted(model, changed, "column");
 
@@ -183,9 +191,13 @@ TEST_P(AuditOf, OtherDataNeverCertify) {
 
   // Two dense rows change places.
   changed = dense(dataset);
-  auto& entries = std::get<std::vector<double>>(std::get<data::DenseStorage>(changed.storage).values);
+  auto& held = std::get<data::DenseStorage>(changed.storage).values;
+  std::vector<double> entries = std::get<data::Array<double>>(held).vector();
   std::swap_ranges(entries.begin(), entries.begin() + 8, entries.begin() + 8);
-  std::swap(changed.targets[0], changed.targets[1]);
+  held = std::move(entries);
+  std::vector<double> targets = changed.targets.vector();
+  std::swap(targets[0], targets[1]);
+  changed.targets = std::move(targets);
   expect_refuted(model, changed, "rows");
 }
 

@@ -30,26 +30,29 @@ inline data::Dataset random_data(const Sizes& sizes) {
   std::vector<double> rule(sizes.columns);
   for (double& r : rule) r = random.normal();
   data::Dataset dataset;
-  data::CsrStorage csr;
-  std::vector<double> values;
-  csr.column_count = sizes.columns;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> columns;
+  std::vector<double> values, targets;
   for (std::size_t i = 0; i < sizes.rows; ++i) {
     double score = 0.3 * random.normal();
     for (std::size_t j = 0; j < sizes.columns; ++j) {
       if (random.uniform() < 0.5) continue;
       const double x = random.normal();
-      csr.columns.push_back(static_cast<std::uint32_t>(j));
+      columns.push_back(static_cast<std::uint32_t>(j));
       values.push_back(x);
       score += rule[j] * x;
     }
-    csr.offsets.push_back(values.size());
+    offsets.push_back(values.size());
     double target = score;
     if (sizes.classes == 2) target = score > 0.0 ? 1.0 : -1.0;
     if (sizes.classes > 2) target = std::floor(sizes.classes / (1.0 + std::exp(-score)));
-    dataset.targets.push_back(target);
+    targets.push_back(target);
   }
-  csr.values = data::compact(std::move(values), data::Precision::f64);
-  dataset.storage = std::move(csr);
+  dataset.storage = data::CsrStorage{.offsets = std::move(offsets),
+                                     .columns = std::move(columns),
+                                     .values = data::compact(std::move(values), data::Precision::f64),
+                                     .column_count = sizes.columns};
+  dataset.targets = std::move(targets);
   return dataset;
 }
 

@@ -15,7 +15,7 @@ using Numbers = std::vector<double>;
 
 data::Dataset rows_of(std::size_t columns, std::vector<double> values) {
   data::Dataset dataset;
-  dataset.targets.assign(values.size() / columns, 0.0);
+  dataset.targets = Numbers(values.size() / columns, 0.0);
   const std::size_t rows = values.size() / columns;
   dataset.storage = data::DenseStorage{.values = std::move(values), .row_count = rows, .column_count = columns};
   return dataset;

@@ -31,17 +31,17 @@ inline data::Dataset dataset_of(const Case& setup) {
   const bool dense = setup.storage == Storage::dense64 || setup.storage == Storage::dense32;
   const std::size_t columns = setup.rows.empty() ? 0 : setup.rows.front().size();
   std::vector<double> values;
-  data::CsrStorage csr;
-  csr.column_count = columns;
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> entries;
   for (const std::vector<double>& row : setup.rows) {
     for (std::size_t j = 0; j < columns; ++j) {
       if (!dense && row[j] == 0.0) continue;
       values.push_back(row[j]);
-      csr.columns.push_back(static_cast<std::uint32_t>(j));
+      entries.push_back(static_cast<std::uint32_t>(j));
     }
-    csr.offsets.push_back(values.size());
+    offsets.push_back(values.size());
   }
-  std::variant<std::vector<double>, std::vector<float>> held = values;
+  data::Values held = values;
   if (single) held = std::vector<float>(values.begin(), values.end());
   data::Dataset dataset;
   dataset.targets = setup.labels;
@@ -49,8 +49,10 @@ inline data::Dataset dataset_of(const Case& setup) {
     dataset.storage =
         data::DenseStorage{.values = std::move(held), .row_count = setup.rows.size(), .column_count = columns};
   } else {
-    csr.values = std::move(held);
-    dataset.storage = std::move(csr);
+    dataset.storage = data::CsrStorage{.offsets = std::move(offsets),
+                                       .columns = std::move(entries),
+                                       .values = std::move(held),
+                                       .column_count = columns};
   }
   return dataset;
 }

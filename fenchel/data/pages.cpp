@@ -1,0 +1,92 @@
+#include "fenchel/data/pages.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fenchel/base/error.hpp"
+
+namespace fenchel::data {
+
+namespace {
+
+// Below this, large pages would waste more than they save.
+constexpr std::size_t worth_large_pages = std::size_t{4} << 20;
+
+std::size_t whole_pages(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+void* map_memory(std::size_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  if (bytes >= worth_large_pages) ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: refused where there are none
+  return at;
+}
+
+void* map_file(std::size_t bytes, const std::string& directory) {
+  const auto fail = [&](int code) {
+    throw Error(Fault::failure, fmt::format("{}: cannot hold a temporary file of {} bytes: {}", directory, bytes,
+                                            std::generic_category().message(code)));
+  };
+  std::string name = directory + "/.fenchel-XXXXXX";
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) fail(errno);
+  ::unlink(name.c_str());
+  // Space is reserved now: a disk that fills up later would end the process when a page is touched.
+  const int refused = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  void* const at =
+      refused != 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int code = refused != 0 ? refused : errno;
+  ::close(file);
+  if (at == MAP_FAILED) fail(code);
+  return at;
+}
+
+}  // namespace
+
+Pages::Pages(std::size_t bytes, const std::string& directory) : size_(whole_pages(bytes)) {
+  if (size_ < bytes) throw std::bad_alloc();
+  if (size_ == 0) return;
+  data_ = static_cast<std::byte*>(directory.empty() ? map_memory(size_) : map_file(size_, directory));
+}
+
+Pages::~Pages() {
+  if (size_ > 0) ::munmap(data_, size_);
+}
+
+Pages::Pages(Pages&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+void Pages::shrink(std::size_t bytes) {
+  const std::size_t kept = whole_pages(bytes);
+  if (kept >= size_) return;
+  ::munmap(data_ + kept, size_ - kept);
+  size_ = kept;
+  if (size_ == 0) data_ = nullptr;
+}
+
+void Pages::grow(std::size_t bytes) {
+  const std::size_t wanted = whole_pages(bytes);
+  if (wanted <= size_) return;
+  void* const at = ::mremap(data_, size_, wanted, MREMAP_MAYMOVE);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<std::byte*>(at);
+  size_ = wanted;
+}
+
+}  // namespace fenchel::data
