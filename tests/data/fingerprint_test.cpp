@@ -103,8 +103,8 @@ TEST(Fingerprint, ManyBlocksAndAnyNumberOfThreads) {
   constexpr std::size_t d = 13;
   Numbers all(n * d);
   Numbers y(n);
-  std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> columns;
+  std::vector<std::uint64_t> ends{0};
+  std::vector<std::uint32_t> entries;
   Numbers stored;
   for (std::size_t i = 0; i < n; ++i) {
     y[i] = static_cast<double>(i % 5);
@@ -112,13 +112,13 @@ TEST(Fingerprint, ManyBlocksAndAnyNumberOfThreads) {
       const double value = (i * 7 + j * 3) % 4 == 0 ? 0.0 : 1.0 / static_cast<double>(1 + i * d + j);
       all[i * d + j] = value;
       if (value == 0.0) continue;
-      columns.push_back(static_cast<std::uint32_t>(j));
+      entries.push_back(static_cast<std::uint32_t>(j));
       stored.push_back(value);
     }
-    offsets.push_back(stored.size());
+    ends.push_back(stored.size());
   }
   const Matrix rows_dense = DenseRows<double>{all, n, d};
-  const Matrix rows_sparse = CsrRows<double>{offsets, columns, stored, d};
+  const Matrix rows_sparse = CsrRows<double>{ends, entries, stored, d};
   const Fingerprint expected = fingerprint(rows_dense, y);
   for (const std::size_t threads : {1, 2, 4}) {
     const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);

@@ -320,7 +320,7 @@ class Files : public ::testing::Test {
 
 TEST_F(Files, AreReadWhole) {
   const std::string path = file("a.svm", "1 1:2\n-1 2:3\n");
-  const Source source(path);
+  Source source(path);
   EXPECT_EQ(source.text(), "1 1:2\n-1 2:3\n");
   EXPECT_EQ(source.name(), path);
   EXPECT_EQ(Source(file("empty", "")).text(), "");
