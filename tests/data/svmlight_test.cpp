@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "fenchel/data/reader.hpp"
 #include "fenchel/data/source.hpp"
 #include "fenchel/data/writer.hpp"
+#include "tests/support/streams.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -34,8 +36,36 @@ std::vector<double> values(const Dataset& data) {
 
 bool in_float(const Dataset& data) { return std::holds_alternative<Array<float>>(csr(data).values); }
 
-Dataset parse(const std::string& text, const SvmlightOptions& options = {}) {
-  return read_svmlight(text, "f", options);
+void expect_same(const Dataset& a, const Dataset& b) {
+  EXPECT_EQ(csr(a).offsets, csr(b).offsets);
+  EXPECT_EQ(csr(a).columns, csr(b).columns);
+  EXPECT_TRUE(csr(a).values == csr(b).values);
+  EXPECT_EQ(csr(a).column_count, csr(b).column_count);
+  EXPECT_EQ(a.targets, b.targets);
+  EXPECT_EQ(a.query, b.query);
+  EXPECT_EQ(a.index_base, b.index_base);
+}
+
+// Everything is read twice: as a text in memory, and as a stream.
+Dataset parse(const std::string& text, const ReadOptions& options = {}) {
+  std::optional<Dataset> streamed;
+  std::string streamed_error;
+  try {
+    Source stream = test::stream_of(text, "f", 3);
+    streamed = read_svmlight(stream, options);
+  } catch (const Error& error) {
+    streamed_error = error.what();
+  }
+  try {
+    Source source = Source::of_text(text, "f");
+    Dataset whole = read_svmlight(source, options);
+    if (streamed) expect_same(whole, *streamed);
+    EXPECT_EQ(streamed_error, "");
+    return whole;
+  } catch (const Error& error) {
+    EXPECT_EQ(streamed_error, error.what());
+    throw;
+  }
 }
 
 // The sentence of the error; a test that expects one fails on none.
@@ -51,7 +81,7 @@ std::string error_of(Call&& call, Fault fault = Fault::input) {
   return {};
 }
 
-std::string refusal(const std::string& text, const SvmlightOptions& options = {}) {
+std::string refusal(const std::string& text, const ReadOptions& options = {}) {
   return error_of([&] { parse(text, options); });
 }
 
