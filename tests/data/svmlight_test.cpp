@@ -223,19 +223,32 @@ TEST(Svmlight, OrderOfIndexes) {
   EXPECT_EQ(refusal("1 1:1 0:2\n"), "f:1:7: index 0 follows index 1: indexes must ascend");
 }
 
+TEST(Svmlight, SeveralLabelsBecomeTwoClasses) {
+  const ReadOptions seven{.positive = 7.0};
+  const Dataset data = parse("3,7,12 1:1\n 1:2\n7 2:1\n\t3\n3,70 1:1 # 7\n+7.0,1\n1:5 2:5\n", seven);
+  EXPECT_EQ(data.targets, (Numbers{1, -1, 1, -1, -1, 1, -1}));
+  EXPECT_EQ(csr(data).offsets, (Offsets{0, 1, 2, 3, 3, 4, 4, 6}));
+  EXPECT_EQ(parse("7 qid:1 1:1\n1 qid:2\n", seven).query.vector(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(refusal("3,x 1:1", seven), "f:1:3: label 'x' is not a decimal number");
+  EXPECT_EQ(refusal("3,,4 1:1", seven), "f:1:3: label '' is not a decimal number");
+  EXPECT_EQ(refusal("3, 1:1", seven), "f:1:3: label '' is not a decimal number");
+}
+
 TEST(Svmlight, BadLabels) {
+  const std::string cure =
+      "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else -1";
   EXPECT_EQ(refusal("abc 1:2"), "f:1:1: label 'abc' is not a decimal number");
   for (const std::string label : {"nan", "-nan", "inf", "+inf", "-Infinity", "0x1p3", "1e", "1e+", ".", "+", "-",
                                   "+-1", "--1", "++1", "1.2.3", "1d5", "\"1\"", "NaN(1)"}) {
     EXPECT_EQ(refusal("1 1:2\n " + label + " 1:2"), "f:2:2: label '" + label + "' is not a decimal number");
   }
   EXPECT_EQ(refusal("1e309 1:2"), "f:1:1: label '1e309' overflows a double");
-  EXPECT_EQ(refusal("1,5"), "f:1:1: label '1,5': multi-label data are not supported, every row needs one label");
+  EXPECT_EQ(refusal("1,5"), "f:1:1: label '1,5': a row has one label; " + cure);
   EXPECT_EQ(refusal("1 1:1\n1,3 1:2"),
-            "f:2:1: label '1,3': multi-label data are not supported, every row needs one label");
+            "f:2:1: label '1,3': a row has one label; " + cure);
   EXPECT_EQ(
       refusal("  1:2 2:3"),
-      "f:1:3: '1:2' where the label should be: every row needs one label (multi-label data are not supported)");
+      "f:1:3: '1:2' where the label should be: " + cure);
 }
 
 TEST(Svmlight, BadEntries) {
@@ -370,24 +383,6 @@ TEST_F(Files, ThatCannotBeReadSayWhy) {
   std::filesystem::permissions(secret, std::filesystem::perms::none);
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   EXPECT_EQ(error_of([&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
-}
-
-TEST_F(Files, ThatAreCompressedNameTheCure) {
-  const auto sentence = [&](const std::string& magic, const std::string& program, const std::string& arguments) {
-    const std::string path = file("c", magic + "rest");
-    EXPECT_EQ(
-        error_of([&] { Source{path}; }),
-        fmt::format("{0}: is compressed with {1}, and this version reads uncompressed text only: run `{1} {2} {0}` "
-                    "first",
-                    path, program, arguments));
-  };
-  sentence("\x1f\x8b", "gzip", "-dk");
-  sentence("\x28\xb5\x2f\xfd", "zstd", "-d");
-  sentence("BZh9", "bzip2", "-dk");
-  sentence(
-      "\xfd"
-      "7zXZ\0"s,
-      "xz", "-dk");
 }
 
 TEST_F(Files, OfOtherFormatsAreNamed) {
