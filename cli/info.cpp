@@ -149,6 +149,7 @@ Json describe(const model::Model& model, const std::string& path) {
   object["index_base"] = model.index_base;
   object["sample_weights"] = !model.weights.empty();
   object["penalty_factors"] = !model.factors.empty();
+  object["standardize"] = model.settings.standardize;
   object["data_fingerprint"] = model.fingerprint.hex();
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   Json outputs = Json::array();

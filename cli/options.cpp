@@ -140,6 +140,13 @@ void ProblemOptions::add(CLI::App& app) {
              "the constant of --bias regularized, as LIBLINEAR's -B (default 1)")
       ->group("Problem");
   add_rows_and_columns(app);
+  app.add_flag(
+         "--standardize", standardize_,
+         "Omega(s_1 w_1, ..., s_d w_d) in place of Omega(w), s_j the standard deviation of feature j under the "
+         "weights c (1 if it is constant): as if every feature were divided by s_j and, under --bias free, "
+         "centred; "
+         "w stays on the scale of the data, which stay sparse")
+      ->group("Problem");
 }
 
 void ProblemOptions::add_penalty(CLI::App& app) {
@@ -186,6 +193,7 @@ registry::Settings ProblemOptions::resolve() const {
   if (l1_ || l2_) settings.direct = penalty::Strength{.l1 = l1_.value_or(0.0), .l2 = l2_.value_or(0.0)};
   settings.bias = parse_bias(bias_);
   settings.bias_value = bias_value_;
+  settings.standardize = standardize_;
   settings.class_weight = parse_class_weight(class_weight_);
   return settings;
 }

@@ -71,6 +71,7 @@ class ProblemOptions {
   Parameters penalty_parameters_;
   std::optional<double> lambda_, C_, l1_, l2_;
   double bias_value_ = 1.0;
+  bool standardize_ = false;
   std::string class_weight_, weights_file_, factors_file_;
 };
 

@@ -83,6 +83,7 @@ std::string formula(const registry::Settings& settings, double lambda, bool weig
   std::string bias = fmt::format("{} bias", model::name(settings.bias));
   if (settings.bias == registry::Bias::none) bias = "no bias";
   if (settings.bias == registry::Bias::regularized) bias += fmt::format(" of value {}", settings.bias_value);
+  if (settings.standardize) bias += ", w_j times the deviation of feature j in the penalty";
   return fmt::format("{} {} [{}] + {}, {}", weighted ? "weighted mean" : "mean", loss::name(settings.loss),
                      with_values(shape, parameters_of(settings.loss)), penalty_formula(settings, lambda), bias);
 }
@@ -100,6 +101,7 @@ void put_problem(Json& object, const registry::Settings& settings, double lambda
   object["l2"] = finite(strength.l2);
   object["bias"] = model::name(settings.bias);
   if (settings.bias == registry::Bias::regularized) object["bias_value"] = settings.bias_value;
+  if (settings.standardize) object["standardize"] = true;
 }
 
 void put_certificate(Json& object, const problem::Certificate& certificate) {

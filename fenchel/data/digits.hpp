@@ -13,7 +13,8 @@ namespace fenchel::data {
 class EightDigits {
  public:
   // However many there are, from the first on.
-  explicit EightDigits(const char* at) : digits_(load(at)), count_(static_cast<std::size_t>(std::countr_zero(strange())) / 8) {
+  explicit EightDigits(const char* at)
+      : digits_(load(at)), count_(static_cast<std::size_t>(std::countr_zero(strange())) / 8) {
     if (count_ > 0) digits_ <<= 64 - 8 * count_;  // zeros in front
   }
   // The first `count`, which is 1 ... 8, whether they are digits or not.
@@ -44,7 +45,7 @@ class EightDigits {
   std::size_t count_;
 };
 
-inline constexpr std::array<double, 17> powers_of_ten{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+inline constexpr std::array<double, 17> powers_of_ten{1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                                       1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 inline constexpr std::array<std::uint64_t, 9> integer_powers_of_ten{1,      10,      100,      1000,     10000,
                                                                     100000, 1000000, 10000000, 100000000};

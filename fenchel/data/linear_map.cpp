@@ -84,11 +84,13 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
 
 }  // namespace
 
-LinearMap::LinearMap(const Design& design) : design_(design) {
+std::vector<std::size_t> accumulation_slabs(const Matrix& matrix) {
   // More slabs than this would cost more memory traffic for the accumulators than for the data.
   constexpr std::size_t most_slabs = 16;
-  const std::size_t slabs = std::clamp<std::size_t>(nonzeros(design_.matrix) / (4 * cols() + 1), 1, most_slabs);
-  slabs_ = balanced_slabs(design_.matrix, slabs);
+  return balanced_slabs(matrix, std::clamp<std::size_t>(nonzeros(matrix) / (4 * cols(matrix) + 5), 1, most_slabs));
+}
+
+LinearMap::LinearMap(const Design& design) : design_(design), slabs_(accumulation_slabs(design.matrix)) {
   std::size_t longest = 0;
   for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
   adjoint_gamma_ = gamma_bound(static_cast<double>(longest + slabs_.size()) + 2);

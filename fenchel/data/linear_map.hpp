@@ -19,6 +19,10 @@ struct Design {
   [[nodiscard]] std::size_t cols() const { return data::cols(matrix) + (constant != 0.0 ? 1 : 0); }
 };
 
+// Boundaries of the slabs of rows that X' beta is summed in: a few with about equally many nonzeros each, as many as pay
+// for an accumulator of their own.
+std::vector<std::size_t> accumulation_slabs(const Matrix& matrix);
+
 class LinearMap {
  public:
   explicit LinearMap(const Design& design);

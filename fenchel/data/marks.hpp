@@ -26,9 +26,9 @@ class Marks {
 
   // Where the parser is in a window: kept apart, so that a loop can hold it in registers.
   struct Cursor {
-    const char* window = nullptr;           // offsets count from here
-    const std::uint32_t* mark = nullptr;    // the next one
-    const std::uint32_t* last = nullptr;    // one behind the last one
+    const char* window = nullptr;         // offsets count from here
+    const std::uint32_t* mark = nullptr;  // the next one
+    const std::uint32_t* last = nullptr;  // one behind the last one
   };
 
   // The place of the next mark; the end of the text when there is none left.

@@ -44,8 +44,7 @@ void* map_file(std::size_t bytes, const std::string& directory) {
   ::unlink(name.c_str());
   // Space is reserved now: a disk that fills up later would end the process when a page is touched.
   const int refused = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  void* const at =
-      refused != 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const at = refused != 0 ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int code = refused != 0 ? refused : errno;
   ::close(file);
   if (at == MAP_FAILED) fail(code);

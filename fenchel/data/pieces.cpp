@@ -58,8 +58,7 @@ std::size_t count_of(std::string_view text, char wanted) {
 std::vector<std::string_view> cut(std::string_view text, Lines lines) {
   std::vector<std::string_view> pieces;
   while (!text.empty()) {
-    const std::size_t end =
-        text.size() <= piece_bytes ? text.size() : end_of_line(text, piece_bytes - 1, lines);
+    const std::size_t end = text.size() <= piece_bytes ? text.size() : end_of_line(text, piece_bytes - 1, lines);
     pieces.push_back(text.substr(0, end));
     text.remove_prefix(end);
   }

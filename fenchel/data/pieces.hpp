@@ -106,10 +106,10 @@ void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take, Check
   };
   const auto deliver = [&](const Handle& token) { accept(*token->part, token->block.text); };
   constexpr std::size_t in_flight = 8;
-  oneapi::tbb::parallel_pipeline(
-      in_flight, oneapi::tbb::make_filter<void, Handle>(filter_mode::serial_in_order, read) &
-                     oneapi::tbb::make_filter<Handle, Handle>(filter_mode::parallel, parse) &
-                     oneapi::tbb::make_filter<Handle, void>(filter_mode::serial_in_order, deliver));
+  oneapi::tbb::parallel_pipeline(in_flight,
+                                 oneapi::tbb::make_filter<void, Handle>(filter_mode::serial_in_order, read) &
+                                     oneapi::tbb::make_filter<Handle, Handle>(filter_mode::parallel, parse) &
+                                     oneapi::tbb::make_filter<Handle, void>(filter_mode::serial_in_order, deliver));
 }
 
 template <class Work, class Take>

@@ -83,7 +83,8 @@ struct RowBuffers {
 };
 
 template <class Value>
-Dataset finish(RowBuffers<Value>&& arrays, const Agreement& all, const ReadOptions& options, const std::string& name) {
+Dataset finish(RowBuffers<Value>&& arrays, const Agreement& all, const ReadOptions& options,
+               const std::string& name) {
   if (all.rows() == 0) throw Error(Fault::input, fmt::format("{}: holds no rows", name));
   Dataset data;
   data.index_base = options.index_base.value_or(all.zero_seen() ? 0 : 1);
@@ -104,9 +105,8 @@ Dataset finish(RowBuffers<Value>&& arrays, const Agreement& all, const ReadOptio
 }
 
 RowRules rules_of(const ReadOptions& options) {
-  return {.index_base = options.index_base,
-          .positive = options.positive,
-          .round = options.precision == Precision::f32};
+  return {
+      .index_base = options.index_base, .positive = options.positive, .round = options.precision == Precision::f32};
 }
 
 // --- a text in memory: counted, then parsed into place ---
@@ -237,7 +237,8 @@ Dataset read_stream(Source& source, const ReadOptions& options) {
   std::vector<StreamPart> parts;
   const auto take = [&](StreamPart&& part) { parts.push_back(std::move(part)); };
   for_each_piece(source, Lines::plain, work, take, check);
-  return doubles ? join<double>(parts, all, options, source.name()) : join<float>(parts, all, options, source.name());
+  return doubles ? join<double>(parts, all, options, source.name())
+                 : join<float>(parts, all, options, source.name());
 }
 
 }  // namespace

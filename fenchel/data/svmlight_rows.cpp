@@ -28,8 +28,12 @@ template <class Value>
 class RowParser {
  public:
   RowParser(std::string_view text, const RowRules& rules, const RowArrays<Value>& arrays)
-      : text_(text), end_(text.data() + text.size()), rules_(rules), to_(arrays),
-        base_(static_cast<std::uint32_t>(rules.index_base.value_or(1))), marks_(text) {}
+      : text_(text),
+        end_(text.data() + text.size()),
+        rules_(rules),
+        to_(arrays),
+        base_(static_cast<std::uint32_t>(rules.index_base.value_or(1))),
+        marks_(text) {}
 
   ParsedRows parse() {
     try {
@@ -94,7 +98,8 @@ class RowParser {
         const std::size_t places = length - 2;
         const EightDigits fraction(begin + 2, places);
         strange |= fraction.strange();
-        number = static_cast<double>(first * integer_powers_of_ten[places] + fraction.number()) / powers_of_ten[places];
+        number =
+            static_cast<double>(first * integer_powers_of_ten[places] + fraction.number()) / powers_of_ten[places];
       } else if (length != 1) {
         const ParsedNumber parsed = parse_number(begin, stop);
         if (parsed.fault != NumberFault::none || parsed.end != stop) return nullptr;
@@ -280,7 +285,8 @@ class RowParser {
 
   [[noreturn]] void fail_label(std::string_view token) const {
     constexpr std::string_view cure =
-        "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else -1";
+        "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else "
+        "-1";
     if (token.find(':') != std::string_view::npos) {
       fail(token.data(), fmt::format("{} where the label should be: {}", quote(token), cure));
     }
@@ -288,7 +294,8 @@ class RowParser {
       fail(token.data(), fmt::format("label {}: a row has one label; {}", quote(token), cure));
     }
     const bool overflow = parse_number(token.data(), token.data() + token.size()).fault == NumberFault::overflow;
-    fail(token.data(), fmt::format("label {} {}", quote(token), overflow ? "overflows a double" : "is not a decimal number"));
+    fail(token.data(),
+         fmt::format("label {} {}", quote(token), overflow ? "overflows a double" : "is not a decimal number"));
   }
 
   [[noreturn]] void fail_query(std::string_view token) const {
@@ -348,8 +355,7 @@ template ParsedRows parse_rows(std::string_view, const RowRules&, const RowArray
 template ParsedRows parse_rows(std::string_view, const RowRules&, const RowArrays<float>&);
 
 Complaint query_mismatch(std::string_view text, std::size_t offset, bool has_query) {
-  if (!has_query)
-    return {offset, "a row without qid where the rows before have one: all rows need one, or none"};
+  if (!has_query) return {offset, "a row without qid where the rows before have one: all rows need one, or none"};
   const std::size_t at = text.find(query_key, offset);
   const std::string_view token = text.substr(at, text.find_first_of(" \t\r\n#", at) - at);
   return {at, fmt::format("{} where the rows before have no qid: all rows need one, or none", quote(token))};

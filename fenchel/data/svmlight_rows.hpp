@@ -32,7 +32,7 @@ struct ParsedRows {
   std::size_t index_end = 0;  // one more than the largest index as written; 0 if there is none
   bool zero_seen = false;     // index 0 occurs
   bool has_query = false;
-  bool inexact = false;  // a value is not exact in Value: the arrays are incomplete
+  bool inexact = false;       // a value is not exact in Value: the arrays are incomplete
   std::size_t first_row = 0;  // offset of the first row in the piece
   std::optional<Complaint> complaint = {};
 };

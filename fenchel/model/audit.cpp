@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
-#include "fenchel/data/pages.hpp"
 #include "fenchel/base/rounding.hpp"
+#include "fenchel/data/pages.hpp"
 #include "fenchel/model/header.hpp"
 
 namespace fenchel::model {
@@ -87,7 +87,8 @@ Audit refuted(std::string reason) {
 
 Audit recompute(const Model& model, const data::Dataset& dataset) {
   const std::size_t columns = data::cols(dataset.matrix());
-  const registry::Plan plan(dataset, model.settings, model.weights, stretched_factors(model.factors, columns));
+  const registry::Plan plan(dataset, model.settings, model.weights, stretched_factors(model.factors, columns),
+                            stretched_factors(model.scales, columns));
   if (const auto difference = differs(model, plan)) return refuted(*difference);
 
   Audit audit;

@@ -86,6 +86,7 @@ struct Slot {
 struct OptionalArrays {
   bool sample_weights = false;
   bool penalty_factors = false;
+  bool scales = false;
 };
 
 // The arrays of a model in the order of the file, with those optional ones that are there.
@@ -95,6 +96,7 @@ auto slots_of(SomeModel& model, const OptionalArrays& present) {
   const std::uint64_t constant = model.settings.bias == registry::Bias::regularized ? 1 : 0;
   if (present.sample_weights) slots.push_back({"sample_weights", &model.weights, model.rows});
   if (present.penalty_factors) slots.push_back({"penalty_factors", &model.factors, model.features});
+  if (present.scales) slots.push_back({"scales", &model.scales, model.features});
   for (std::size_t k = 0; k < model.outputs.size(); ++k) {
     slots.push_back({fmt::format("outputs[{}].w", k), &model.outputs[k].w, model.features + constant});
     slots.push_back({fmt::format("outputs[{}].beta", k), &model.outputs[k].beta, model.rows});
@@ -230,8 +232,9 @@ Model parse(std::string_view bytes) {
   const auto listed = [&](std::string_view name) {
     return std::ranges::any_of(header.arrays, [&](const ArrayEntry& array) { return array.name == name; });
   };
-  const Slots slots =
-      slots_of(model, {.sample_weights = listed("sample_weights"), .penalty_factors = listed("penalty_factors")});
+  const Slots slots = slots_of(model, {.sample_weights = listed("sample_weights"),
+                                       .penalty_factors = listed("penalty_factors"),
+                                       .scales = listed("scales")});
   const std::string_view arrays = bytes.substr(prefix_size + header_size, body - header_size);
   check_table(header.arrays, slots, arrays.size(), bytes.size());
   for (std::size_t k = 0; k < slots.size(); ++k) {
@@ -247,8 +250,9 @@ bool is_model(std::string_view bytes) { return bytes.starts_with(magic); }
 
 std::string serialize(const Model& model) {
   if (const auto found = flaw(model)) throw Error(Fault::failure, "the model cannot be stored: " + *found);
-  const ConstSlots slots =
-      slots_of(model, {.sample_weights = !model.weights.empty(), .penalty_factors = !model.factors.empty()});
+  const ConstSlots slots = slots_of(model, {.sample_weights = !model.weights.empty(),
+                                            .penalty_factors = !model.factors.empty(),
+                                            .scales = !model.scales.empty()});
   std::vector<ArrayEntry> arrays = plan_arrays(slots, Encoding::smallest);
   // An upper bound on the entries wants a lower bound on the size: the arrays alone.
   if (sparse_entries(arrays) > most_entries(arrays.back().offset + stored_size(arrays.back()))) {

@@ -65,6 +65,12 @@ std::optional<std::string> flaw(const Model& model) {
   if (!model.factors.empty() && model.factors.size() != model.features) {
     return "the penalty factors do not fit the features";
   }
+  if (model.settings.standardize ? model.scales.size() != model.features : !model.scales.empty()) {
+    return "the scales do not fit the features";
+  }
+  if (!std::ranges::all_of(model.scales, [](double s) { return finite(s) && s > 0.0; })) {
+    return "a scale is not positive and finite";
+  }
   if (!all_weights(model.weights) || !all_weights(model.factors)) {
     return "a sample weight or penalty factor is negative or not finite";
   }

@@ -156,6 +156,7 @@ Json write_settings(const registry::Settings& settings) {
           {"bias", name(settings.bias)},
           {"bias_value", settings.bias_value},
           {"class_weight", {{"balanced", settings.class_weight.balanced}, {"by_label", std::move(by_label)}}},
+          {"standardize", settings.standardize},
           {"solver", settings.solver},
           {"seed", settings.seed}};
 }
@@ -171,6 +172,7 @@ registry::Settings read_settings(const Json& object) {
       .bias = by_name(text(object, "bias"), std::array{Bias::none, Bias::free, Bias::regularized}, "bias"),
       .bias_value = number(object, "bias_value"),
       .class_weight = {},
+      .standardize = object.contains("standardize") && truth(object, "standardize"),  // files before it lack it
       .solver = text(object, "solver"),
       .seed = whole(object, "seed")};
   if (const Json& direct = member(object, "direct"); !direct.is_null()) {

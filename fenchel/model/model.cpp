@@ -50,6 +50,7 @@ Model make_model(const registry::Plan& plan, registry::Fit&& fit, const data::Da
           .precision = dataset.precision,
           .weights = {plan.sample_weights().begin(), plan.sample_weights().end()},
           .factors = {plan.penalty_factors().begin(), plan.penalty_factors().end()},
+          .scales = {plan.scales().begin(), plan.scales().end()},
           .fingerprint = data::fingerprint(matrix, dataset.targets, plan.sample_weights()),
           .written_by = {}};
 }

@@ -28,6 +28,7 @@ struct Model {
   data::Precision precision = data::Precision::f64;
   std::vector<double> weights;  // sample weights as given; empty: all 1
   std::vector<double> factors;  // penalty factors as given; empty: all 1
+  std::vector<double> scales;   // what Omega multiplies the weights by, for a standardized fit; else empty
   data::Fingerprint fingerprint;
   std::string written_by;  // the version of fenchel that wrote the file; empty for a model that was not read
 

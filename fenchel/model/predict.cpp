@@ -50,7 +50,7 @@ class OptimalScore {
  public:
   OptimalScore(const Model& model, std::size_t output)
       : w_(model.w(output)),
-        penalty_(model.strength, model.factors),
+        penalty_(model.strength, model.factors, model.scales),
         gap_(model.outputs[output].certificate.gap),
         bias_(model.bias(output)) {
     const Interval range = model.outputs[output].bias_range;

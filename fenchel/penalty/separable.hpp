@@ -1,5 +1,7 @@
-// A separable penalty over all coordinates: one strength, times a factor >= 0 a coordinate where factors are given.
-// The problem's strengths are the doubles l1 f_j and l2 f_j as rounded here, once.
+// A separable penalty over all coordinates: one strength, times a factor f_j >= 0 a coordinate where factors are given,
+// of s_j w_j in place of w_j where scales s_j > 0 are given (that is what standardized features come to):
+//     l1 f_j s_j |w_j| + (l2 f_j s_j^2 / 2) w_j^2.
+// The problem's strengths are these doubles as rounded here, once.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +17,31 @@ namespace fenchel::penalty {
 class Separable {
  public:
   Separable() = default;
-  explicit Separable(Strength base, std::vector<double> factors = {}) : base_(base), factors_(std::move(factors)) {}
+  explicit Separable(Strength base, std::vector<double> factors = {}, std::vector<double> scales = {})
+      : base_(base), factors_(std::move(factors)), scales_(std::move(scales)) {}
 
   [[nodiscard]] Strength base() const { return base_; }
-  [[nodiscard]] bool uniform() const { return factors_.empty(); }
-  [[nodiscard]] std::span<const double> factors() const { return factors_; }
+  [[nodiscard]] bool uniform() const { return factors_.empty() && scales_.empty(); }
+  [[nodiscard]] std::span<const double> scales() const { return scales_; }
   [[nodiscard]] Strength operator[](std::size_t j) const {
-    return uniform() ? base_ : Strength{.l1 = base_.l1 * factors_[j], .l2 = base_.l2 * factors_[j]};
+    if (uniform()) return base_;
+    const double s = scales_.empty() ? 1.0 : scales_[j];
+    const double f = factors_.empty() ? s : factors_[j] * s;
+    return {.l1 = base_.l1 * f, .l2 = base_.l2 * (f * s)};
   }
 
-  [[nodiscard]] double smallest_factor() const {
-    return uniform() ? 1.0 : *std::min_element(factors_.begin(), factors_.end());
-  }
   // The modulus of strong convexity over all coordinates; 0 where there is none.
-  [[nodiscard]] double strong_convexity() const { return base_.l2 * smallest_factor(); }
-  [[nodiscard]] bool has_unpenalized() const { return base_.unpenalized() || (*this)[lightest()].unpenalized(); }
-
-  // w = prox_{t g}(v), in place.
-  void prox(std::span<double> v, double t) const {
-    for (std::size_t j = 0; j < v.size(); ++j) v[j] = (*this)[j].prox(v[j], t);
+  [[nodiscard]] double strong_convexity() const {
+    double least = uniform() ? base_.l2 : infinity;
+    for_each([&](const Strength& g) { least = std::min(least, g.l2); });
+    return least;
   }
+  [[nodiscard]] bool has_unpenalized() const {
+    bool found = base_.unpenalized();
+    for_each([&](const Strength& g) { found |= g.unpenalized(); });
+    return found;
+  }
+
   [[nodiscard]] double value(std::span<const double> w) const {
     double sum = 0.0;
     for (std::size_t j = 0; j < w.size(); ++j) sum += (*this)[j].value(w[j]);
@@ -42,14 +49,15 @@ class Separable {
   }
 
  private:
-  [[nodiscard]] std::size_t lightest() const {
-    return uniform()
-               ? 0
-               : static_cast<std::size_t>(std::min_element(factors_.begin(), factors_.end()) - factors_.begin());
+  // Only where coordinates differ is it known how many there are.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t j = 0; j < std::max(factors_.size(), scales_.size()); ++j) visit((*this)[j]);
   }
 
   Strength base_;
-  std::vector<double> factors_;
+  std::vector<double> factors_;  // empty: all 1
+  std::vector<double> scales_;   // likewise
 };
 
 }  // namespace fenchel::penalty

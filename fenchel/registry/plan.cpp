@@ -8,6 +8,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/data/scales.hpp"
 
 namespace fenchel::registry {
 namespace {
@@ -27,16 +28,25 @@ void check_count(std::span<const double> values, std::size_t expected, std::stri
 }  // namespace
 
 Plan::Plan(const data::Dataset& dataset, const Settings& settings, std::vector<double> weights,
-           std::vector<double> factors)
-    : dataset_(dataset), settings_(settings), weights_(std::move(weights)), factors_(std::move(factors)) {
+           std::vector<double> factors, std::vector<double> scales)
+    : dataset_(dataset),
+      settings_(settings),
+      weights_(std::move(weights)),
+      factors_(std::move(factors)),
+      scales_(std::move(scales)) {
   check_count(weights_, dataset_.rows(), "weights", "rows");
   check_count(factors_, data::cols(dataset_.matrix()), "penalty factors", "features");
   find_classes();
   combine_weights();
   resolve_strength();
+  find_scales();
 }
 
 void Plan::find_classes() {
+  if (dataset_.targets.size() != dataset_.rows()) {
+    throw Error(Fault::input,
+                "the data have no labels: name their column (--label) or a file that holds them (--labels)");
+  }
   const std::vector<double> labels = dataset_.targets.vector();
   if (loss::task(settings_.loss) == loss::Task::regression) {
     targets_.push_back(labels);
@@ -126,14 +136,38 @@ void Plan::resolve_strength() {
   strength_ = std::visit([&](const auto& penalty) { return penalty.strength(lambda_); }, settings_.penalty);
 }
 
+void Plan::find_scales() {
+  if (!settings_.standardize) {
+    scales_.clear();
+    return;
+  }
+  std::vector<double> found = data::column_scales(dataset_.matrix(), combined_);
+  if (scales_.empty()) {
+    scales_ = std::move(found);
+    return;
+  }
+  // Given ones may stem from another order of summation, but must be the deviations of these data.
+  constexpr double rounding = 1e-9;
+  scales_.resize(found.size(), 1.0);
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    if (!(std::fabs(scales_[j] - found[j]) <= rounding * found[j])) {
+      throw Error(Fault::input,
+                  fmt::format("the scale of feature {} is {:.17g}, but the data have the deviation {:.17g}", j,
+                              scales_[j], found[j]));
+    }
+  }
+}
+
 problem::Problem Plan::problem(std::size_t output) const {
   const bool regularized = settings_.bias == Bias::regularized;
   std::vector<double> factors = factors_;
+  std::vector<double> scales = scales_;
   if (regularized && !factors.empty()) factors.push_back(1.0);
+  if (regularized && !scales.empty()) scales.push_back(1.0);
   return {.design = {.matrix = dataset_.matrix(), .constant = regularized ? settings_.bias_value : 0.0},
           .sample = {.targets = targets_[output], .weights = combined_, .weight_sum = weight_sum_},
           .loss = settings_.loss,
-          .penalty = penalty::Separable(strength_, std::move(factors)),
+          .penalty = penalty::Separable(strength_, std::move(factors), std::move(scales)),
           .free_bias = settings_.bias == Bias::free};
 }
 

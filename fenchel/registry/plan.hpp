@@ -14,9 +14,10 @@ namespace fenchel::registry {
 
 class Plan {
  public:
-  // `weights` (one a row) and `factors` (one a feature) may be empty: all 1. Throws Error where data and settings do not fit.
+  // `weights` (one a row) and `factors` (one a feature) may be empty: all 1. `scales` are for standardization, and for
+  // those who have them already: else they are computed. Throws Error where data and settings do not fit.
   Plan(const data::Dataset& dataset, const Settings& settings, std::vector<double> weights = {},
-       std::vector<double> factors = {});
+       std::vector<double> factors = {}, std::vector<double> scales = {});
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -29,17 +30,20 @@ class Plan {
   [[nodiscard]] penalty::Strength strength() const { return strength_; }
   [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }   // as given
   [[nodiscard]] std::span<const double> penalty_factors() const { return factors_; }  // as given
+  [[nodiscard]] std::span<const double> scales() const { return scales_; }            // empty unless standardized
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
  private:
   void find_classes();
   void combine_weights();
   void resolve_strength();
+  void find_scales();
 
   const data::Dataset& dataset_;
   Settings settings_;
   std::vector<double> weights_;
   std::vector<double> factors_;
+  std::vector<double> scales_;
   std::vector<double> classes_;
   std::vector<std::vector<double>> targets_;
   std::vector<double> combined_;   // sample weight x class weight, up to a power of two; empty: all 1

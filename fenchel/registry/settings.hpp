@@ -29,6 +29,10 @@ struct Settings {
   Bias bias = Bias::free;
   double bias_value = 1.0;  // the constant of the regularized form
   ClassWeight class_weight;
+  // Omega(w) becomes Omega(s_1 w_1, ...) with s_j the standard deviation of feature j under the weights c: what
+  // dividing every feature by its deviation comes to, with w still on the scale of the data. Under a free bias that is
+  // centring them too, since the bias takes up the means; without one they are scaled only.
+  bool standardize = false;
   std::string solver = "auto";
   std::uint64_t seed = 0;
 };

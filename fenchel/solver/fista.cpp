@@ -12,9 +12,24 @@ constexpr double decay = 0.9;
 // Differences of risks below this share of the risk are rounding, not descent.
 constexpr double resolution = 1e-13;
 
-// An upper bound on the Lipschitz constant of the risk's gradient: (1/gamma) sum_i c_i ||x_i||^2 / sum c.
-double largest_curvature(const problem::Problem& problem) {
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
+std::vector<double> squares(std::span<const double> scales) {
+  std::vector<double> result(scales.begin(), scales.end());
+  for (double& s : result) s *= s;
+  return result;
+}
+
+double least_curvature(const penalty::Separable& penalty, std::span<const double> metric) {
+  if (metric.empty()) return penalty.strong_convexity();
+  double least = infinity;
+  for (std::size_t j = 0; j < metric.size(); ++j) least = std::min(least, penalty[j].l2 / metric[j]);
+  return least;
+}
+
+// An upper bound on the Lipschitz constant of the risk's gradient: (1/gamma) sum_i c_i x_i' D^-1 x_i / sum c.
+double largest_curvature(const problem::Problem& problem, std::span<const double> metric) {
+  std::vector<double> inverse(metric.begin(), metric.end());
+  for (double& m : inverse) m = 1.0 / m;
+  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(inverse);
   double sum = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i)
     sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
@@ -31,8 +46,9 @@ std::optional<std::string_view> Fista::missing(const loss::Any& loss, const pena
 Fista::Fista(const problem::Problem& problem, const Start& start, std::uint64_t /*seed*/)
     : problem_(problem),
       risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
-      mu_(problem.penalty.strong_convexity()),
-      L_(std::max(0.1 * largest_curvature(problem), 1e-300)),
+      metric_(squares(problem.penalty.scales())),
+      mu_(least_curvature(problem.penalty, metric_)),
+      L_(std::max(0.1 * largest_curvature(problem, metric_), 1e-300)),
       x_(start.w.begin(), start.w.end()),
       gradient_(problem.dimension()) {
   x_.resize(problem.dimension(), 0.0);
@@ -72,15 +88,17 @@ int Fista::backtrack(double risk_at_y) {
   if (settled_) L_ *= decay;
   int passes = 0;
   for (bool first = true;; first = false) {
-    for (std::size_t j = 0; j < next_.size(); ++j) next_[j] = y_[j] - gradient_[j] / L_;
-    problem_.penalty.prox(next_, 1.0 / L_);
+    for (std::size_t j = 0; j < next_.size(); ++j) {
+      const double t = 1.0 / (L_ * metric(j));
+      next_[j] = problem_.penalty[j].prox(y_[j] - t * gradient_[j], t);
+    }
     risk_.locate(next_, at_y_.b, at_next_);
     ++passes;
     double slope = 0.0, square = 0.0;
     for (std::size_t j = 0; j < next_.size(); ++j) {
       const double move = next_[j] - y_[j];
       slope += gradient_[j] * move;
-      square += move * move;
+      square += metric(j) * move * move;
     }
     const double model = 0.5 * L_ * square;
     const double floor = resolution * std::fabs(risk_at_y);
@@ -94,7 +112,7 @@ int Fista::backtrack(double risk_at_y) {
 
 void Fista::extrapolate() {
   double uphill = 0.0;
-  for (std::size_t j = 0; j < x_.size(); ++j) uphill += (y_[j] - next_[j]) * (next_[j] - x_[j]);
+  for (std::size_t j = 0; j < x_.size(); ++j) uphill += metric(j) * (y_[j] - next_[j]) * (next_[j] - x_[j]);
   if (uphill > 0.0) a_ = 1.0;
   const double q = mu_ / (L_ + mu_);
   const double square = a_ * a_;

@@ -1,7 +1,8 @@
 // Accelerated proximal gradient (FISTA) in the form of Mairal, "Optimization with First-Order Surrogate Functions",
 // Algorithm 4: momentum from a_n^2 = (1 - a_n) a_{n-1}^2 + q a_n with q = mu/(L + mu), which is plain FISTA for mu = 0.
 // Departures: L is found by backtracking and may fall again; the momentum restarts when it points uphill
-// (O'Donoghue and Candes). It sees the risk's oracle and the penalty's prox, never rows.
+// (O'Donoghue and Candes); lengths are measured in the metric D = diag(s_j^2) where the penalty has scales s_j, which is
+// the same as working with s_j w_j. It sees the risk's oracle and the penalty's prox, never rows.
 #pragma once
 
 #include <optional>
@@ -32,10 +33,12 @@ class Fista final : public Solver {
   [[nodiscard]] Estimate estimate_at_y(double risk_at_y) const;
   int backtrack(double risk_at_y);  // finds next_ and L_; returns the passes it took
   void extrapolate();
+  [[nodiscard]] double metric(std::size_t j) const { return metric_.empty() ? 1.0 : metric_[j]; }
 
   problem::Problem problem_;
   risk::Pointwise risk_;
-  double mu_;
+  std::vector<double> metric_;  // D; empty: the identity
+  double mu_;                   // strong convexity in this metric
   double L_;
   double a_ = 1.0;
   std::vector<double> x_, y_, next_, gradient_;
