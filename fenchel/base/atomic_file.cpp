@@ -93,7 +93,26 @@ void synchronize(const std::string& directory) {
   ::close(number);
 }
 
+class FileSink final : public Sink {
+ public:
+  explicit FileSink(const std::string& path) : path_(path) {}
+  void write(std::string_view bytes) override { text_ += bytes; }
+  void finish() override {
+    if (path_ == "-") {
+      std::fwrite(text_.data(), 1, text_.size(), stdout);
+      if (std::fflush(stdout) != 0) fail("standard output", errno);
+    } else {
+      write_file(path_, text_);
+    }
+  }
+
+ private:
+  std::string path_, text_;
+};
+
 }  // namespace
+
+std::unique_ptr<Sink> file_sink(const std::string& path) { return std::make_unique<FileSink>(path); }
 
 void write_file(const std::string& path, std::string_view content) {
   struct stat status = {};
