@@ -18,6 +18,4 @@ std::unique_ptr<Sink> file_sink(const std::string& path);
 // Puts `content` under `path`, in the same way, except that "-" is a file of that name.
 void write_file(const std::string& path, std::string_view content);
 
-std::unique_ptr<Sink> file_sink(const std::string& path);
-
 }  // namespace fenchel
