@@ -30,9 +30,9 @@ class MtxParser {
   Part parse(std::string_view text) {
     at_ = begin_ = text.data();
     end_ = begin_ + text.size();
-    if (is_matrix_market(text)) {
+    if (text.starts_with(header_.text)) {
       part_.begins_file = true;
-      at_ += std::min(header_.size, text.size());
+      at_ += header_.text.size();
     }
     part_.reserve(text);
     while (at_ != end_ && !part_.complaint) {
@@ -189,7 +189,7 @@ std::vector<Part> mtx_parts(Source& source, const MtxHeader& header, Precision p
       [&](Part&& part) {
         if (part.begins_file != parts.empty()) {
           throw Error(Fault::input,
-                      fmt::format("{}: a second banner %%MatrixMarket stands within the entries", source.name()));
+                      fmt::format("{}: the header stands a second time, within the entries", source.name()));
         }
         entries += part.entries;
         parts.push_back(std::move(part));

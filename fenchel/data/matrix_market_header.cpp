@@ -50,7 +50,7 @@ class MatrixMarketHeaderParser {
       const std::vector<std::string_view> words = words_of(text);
       if (words.empty() || words.front().starts_with('%')) continue;
       sizes(text, words);
-      header_.size = at_;
+      header_.text = head_.substr(0, at_);
       return header_;
     }
   }

@@ -18,7 +18,7 @@ struct MatrixMarketHeader {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t entries = 0;  // as they stand in the file; of an array too
-  std::size_t size = 0;     // of all that stands before the entries
+  std::string text;         // all that stands before the entries
 
   [[nodiscard]] bool mirrored() const { return symmetry != Symmetry::general; }
 };
