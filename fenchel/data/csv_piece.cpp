@@ -53,6 +53,12 @@ class Numbers {
   Buffer<double> doubles_;
 };
 
+std::size_t count_newlines(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ++count;
+  return count;
+}
+
 class PieceParser {
  public:
   PieceParser(std::string_view text, const Layout& layout, Precision precision, std::atomic<bool>& inexact)
@@ -62,13 +68,13 @@ class PieceParser {
         separator_(layout.separator),
         precision_(precision),
         inexact_(inexact),
-        // A record takes a byte a cell at least, and a number one besides.
-        most_rows_(text.size() / layout.roles.size() + 1),
-        numbers_(std::min(most_rows_ * layout.features, text.size() / 2 + 1),
-                 precision == Precision::f64 && inexact.load(std::memory_order_relaxed)),
+        most_rows_(count_newlines(text) + 1),
+        // A number takes a byte, and one for what separates it from the next.
+        most_numbers_(std::min(most_rows_ * layout.features, text.size() / 2 + 1)),
+        numbers_(most_numbers_, precision == Precision::f64 && inexact.load(std::memory_order_relaxed)),
         targets_(layout.features < layout.roles.size() ? most_rows_ : 0),
         counts_(layout.sparse ? most_rows_ : 0),
-        columns_(layout.sparse ? std::min(most_rows_ * layout.features, text.size() / 2 + 1) : 0) {}
+        columns_(layout.sparse ? most_numbers_ : 0) {}
 
   Piece parse() {
     const char* at = skip_preamble(text_.data());
@@ -132,6 +138,10 @@ class PieceParser {
   }
 
   const char* number(const char* at, std::size_t column, Role role) {
+    // A single digit is what most cells of many tables are.
+    if (end_ - at > 1 && at[1] == separator_ && *at >= '0' && *at <= '9') {
+      return store(*at - '0', column, role, at, at + 1) ? at + 1 : nullptr;
+    }
     const char* const first = skip_blanks(at, end_, separator_);
     const ParsedNumber parsed = parse_number(first, end_);
     if (parsed.fault == NumberFault::none) {
@@ -228,8 +238,7 @@ class PieceParser {
       return fmt::format("{} {} overflows a double", what, quote(content));
     }
     if (content.find('\r') != std::string_view::npos) {
-      return fmt::format("{} holds a carriage return without a newline: lines must end with LF or CRLF",
-                         quote(content));
+      return fmt::format("{} {} holds {}", what, quote(content), lone_return);
     }
     const std::string wrong = fmt::format("{} {} is not a finite decimal number", what, quote(content));
     if (label) return fmt::format("{}: number the classes, or choose another column with --label", wrong);
@@ -258,6 +267,7 @@ class PieceParser {
   Precision precision_;
   std::atomic<bool>& inexact_;
   std::size_t most_rows_;
+  std::size_t most_numbers_;
   Numbers numbers_;
   Buffer<double> targets_;
   std::size_t target_count_ = 0;

@@ -43,6 +43,7 @@ struct Piece {
 // `inexact` is set when a value turns up that no float holds; where it is set already, floats are not even tried.
 Piece parse_piece(std::string_view text, const Layout& layout, Precision precision, std::atomic<bool>& inexact);
 
+inline constexpr const char* lone_return = "a carriage return without a newline: lines must end with LF or CRLF";
 // The words for quotes that are wrong.
 std::string quote_flaw(const Cell& cell);
 
