@@ -146,7 +146,7 @@ TEST(Csv, ReadsWhatRfc4180Allows) {
   expect(parse("\xEF\xBB\xBF\r\n\"y\",a\n1,2\n"), {1}, {2});
   expect(parse(" 1 ,\t2\t\n"), {1}, {2});
   expect(parse("\"1\",\"2\"\n \" 3 \" ,\"4\"\r\n"), {1, 3}, {2, 4});
-  expect(parse("\"a \"\"b\"\"\",y\n\"1\n\",\"\n2\"\n", {.label = "a \"b\""}), {1}, {2});
+  expect(parse("\"a \"\"b\"\"\",y\n\"1\",\"2\"\n", {.label = "a \"b\""}), {1}, {2});
   expect(parse("+1,2.\n.5,-0.5e-3\n"), {1, .5}, {2, -0.5e-3});
   expect(parse("5\n\n6\n"), {5, 6}, {});
 }
@@ -200,10 +200,11 @@ TEST(Csv, TextIsRefusedWithItsCure) {
   }
   EXPECT_EQ(refusal("y,a\n1,1e400\n"), "f:2:3: row 1, column 2 ('a'): value '1e400' overflows a double");
   EXPECT_EQ(refusal("y,a\n1,\"-1e400\"\n"), "f:2:4: row 1, column 2 ('a'): value '-1e400' overflows a double");
+  EXPECT_EQ(refusal("1,2\r3,4\r"), "f:1:4: a carriage return without a newline: lines must end with LF or CRLF");
   EXPECT_EQ(
-      refusal("1,2\r3,4\r"),
-      "f:1:3: row 1, column 2: '2\\x0d3' holds a carriage return without a newline: lines must end with LF or "
-      "CRLF");
+      refusal("1,2\n3,4\r5,6\n"),
+      "f:2:3: row 2, column 2: value '4\\x0d5' holds a carriage return without a newline: lines must end with LF "
+      "or CRLF");
 }
 
 TEST(Csv, CountsCells) {
@@ -228,10 +229,10 @@ TEST(Csv, Quotes) {
 }
 
 TEST(Csv, LinesCountThroughQuotes) {
-  const std::string text = "y,\"a\n\nb\",c\n1,\"\n2\n\",\"x\n\"\n3,z,4\n";
+  const std::string text = "y,\"a\n\nb\",c\n1,\"2\",\"x\n\n\"\n3,z,4\n";
   EXPECT_EQ(
       refusal(text, {.drop = {"c"}}),
-      "f:8:3: row 2, column 2 ('a\\x0a\\x0ab'): value 'z' is not a finite decimal number: write it as numbers, or "
+      "f:7:3: row 2, column 2 ('a\\x0a\\x0ab'): value 'z' is not a finite decimal number: write it as numbers, or "
       "leave the column out with --drop 2");
 }
 
