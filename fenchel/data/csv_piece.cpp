@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fenchel/data/digits.hpp"
 #include "fenchel/data/list.hpp"
 
 namespace fenchel::data::csv {
@@ -53,12 +54,6 @@ class Numbers {
   Buffer<double> doubles_;
 };
 
-std::size_t count_newlines(std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ++count;
-  return count;
-}
-
 class PieceParser {
  public:
   PieceParser(std::string_view text, const Layout& layout, Precision precision, std::atomic<bool>& inexact)
@@ -68,7 +63,7 @@ class PieceParser {
         separator_(layout.separator),
         precision_(precision),
         inexact_(inexact),
-        most_rows_(count_newlines(text) + 1),
+        most_rows_(count_of(text, '\n') + 1),
         // A number takes a byte, and one for what separates it from the next.
         most_numbers_(std::min(most_rows_ * layout.features, text.size() / 2 + 1)),
         numbers_(most_numbers_, precision == Precision::f64 && inexact.load(std::memory_order_relaxed)),
@@ -98,6 +93,7 @@ class PieceParser {
     }
     piece_.after_header = !layout_.header.empty() && std::string_view(at, end_).starts_with(layout_.header);
     if (!piece_.after_header) return at;
+    piece_.header_line = piece_.lines;
     piece_.lines += static_cast<std::size_t>(std::ranges::count(layout_.header, '\n'));
     return at + layout_.header.size();
   }
@@ -138,9 +134,10 @@ class PieceParser {
   }
 
   const char* number(const char* at, std::size_t column, Role role) {
-    // A single digit is what most cells of many tables are.
-    if (end_ - at > 1 && at[1] == separator_ && *at >= '0' && *at <= '9') {
-      return store(*at - '0', column, role, at, at + 1) ? at + 1 : nullptr;
+    const QuickNumber quick = quick_number(at);
+    // It may have looked beyond the end.
+    if (quick.end != nullptr && quick.end < end_ && (*quick.end == separator_ || *quick.end == '\n')) {
+      return store(quick.value, column, role, at, quick.end) ? quick.end : nullptr;
     }
     const char* const first = skip_blanks(at, end_, separator_);
     const ParsedNumber parsed = parse_number(first, end_);

@@ -57,15 +57,14 @@ Dataset read(const std::string& path, const ReadOptions& options) {
   check_name(options.format);
   Source source(path);
   if (options.format.empty()) {
-    const std::string_view other = foreign_format(source.text());
+    const std::string_view other = foreign_format(source.head());
     if (!other.empty()) {
       throw Error(Fault::input, fmt::format("{}: looks like {}: this version reads svmlight text only "
                                             "(--format svmlight to try nevertheless)",
                                             source.name(), other));
     }
   }
-  return read_svmlight(source.text(), source.name(),
-                       {.index_base = options.index_base, .precision = options.precision});
+  return read_svmlight(source, options);
 }
 
 }  // namespace fenchel::data

@@ -1,5 +1,4 @@
 // Compressed streams, both ways: everything comes back, in whatever pieces it is asked for, and no damage is overlooked.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,29 +11,12 @@
 #include "fenchel/base/random.hpp"
 #include "fenchel/data/compress.hpp"
 #include "fenchel/data/stream.hpp"
+#include "tests/support/streams.hpp"
 
 namespace fenchel::data {
 namespace {
 
 using namespace std::string_literals;
-
-// Bytes in memory that come at most `step` at a time.
-class StringStream final : public Stream {
- public:
-  explicit StringStream(std::string bytes, std::size_t step = 1000) : bytes_(std::move(bytes)), step_(step) {}
-
- private:
-  std::size_t more(std::span<char> into) override {
-    const std::size_t count = std::min({into.size(), step_, bytes_.size() - at_});
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at_), count, into.begin());
-    at_ += count;
-    return count;
-  }
-
-  std::string bytes_;
-  std::size_t step_;
-  std::size_t at_ = 0;
-};
 
 // A sink into a string that outlives it.
 class Into final : public Sink {
@@ -59,7 +41,7 @@ std::string pack(std::string_view content, std::string_view compression, std::si
 
 std::string unpack(const std::string& packed, std::string_view compression, std::size_t step = 70000,
                    std::size_t in_step = 1000) {
-  const auto stream = decompressed(std::make_unique<StringStream>(packed, in_step), compression, "f");
+  const auto stream = decompressed(std::make_unique<test::TextStream>(packed, in_step), compression, "f");
   std::string content;
   std::string block(step, '\0');
   while (true) {
@@ -234,7 +216,7 @@ TEST(Compressions, WindowsThatNeedTooMuchMemory) {
 }
 
 TEST(Compressions, UnknownNames) {
-  EXPECT_THROW(decompressed(std::make_unique<StringStream>(""), "lz4", "f"), Error);
+  EXPECT_THROW(decompressed(std::make_unique<test::TextStream>("", 1), "lz4", "f"), Error);
   std::string text;
   EXPECT_THROW(compressed(std::make_unique<Into>(text), "lz4"), Error);
 }
