@@ -65,8 +65,11 @@ class Table {
     Layout plain = layout_;
     plain.header.clear();
     std::atomic<bool> inexact = true;
-    const Piece again = csv::parse_piece(layout_.header, plain, Precision::f64, inexact);
-    refuse(again.flaw ? *again.flaw : Flaw{{}, 0, ": the header again"});
+    const Piece again =
+        csv::parse_piece(Source::of_text(layout_.header, name_).text(), plain, Precision::f64, inexact);
+    Flaw flaw = again.flaw ? *again.flaw : Flaw{{}, 0, ": the header again"};
+    flaw.place.line += piece.header_line;
+    refuse(flaw);
   }
 
   [[noreturn]] void refuse(const Flaw& flaw) const {

@@ -89,6 +89,10 @@ std::optional<FirstRecord> first_record(std::string_view text, bool all, char se
       reject(text, name, static_cast<std::size_t>(cell.content.data() - begin) + cell.content.find('\0'),
              "a NUL byte: this is a binary file, or text in UTF-16, not csv");
     }
+    if (const std::size_t at_return = cell.content.find('\r');
+        !cell.quoted && at_return != std::string_view::npos) {
+      reject(text, name, static_cast<std::size_t>(cell.content.data() - begin) + at_return, lone_return);
+    }
     if (record.cells.size() == most_columns) {
       throw Error(Fault::input, fmt::format("{}: more than {} columns, the most that can be", name, most_columns));
     }
@@ -147,7 +151,7 @@ class Columns {
  private:
   [[nodiscard]] bool first_record_names() const {
     const auto called_by_name = [&](const std::string& column) {
-      return !integer(column) && occurrences(column) > 0;
+      return !column.empty() && !integer(column) && occurrences(column) > 0;
     };
     if (std::ranges::any_of(options_.drop, called_by_name)) return true;
     if (options_.label != "none" && called_by_name(options_.label)) return true;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fenchel/data/digits.hpp"
 #include "fenchel/data/list.hpp"
 
 namespace fenchel::data::csv {
@@ -62,13 +63,13 @@ class PieceParser {
         separator_(layout.separator),
         precision_(precision),
         inexact_(inexact),
-        // A record takes a byte a cell at least, and a number one besides.
-        most_rows_(text.size() / layout.roles.size() + 1),
-        numbers_(std::min(most_rows_ * layout.features, text.size() / 2 + 1),
-                 precision == Precision::f64 && inexact.load(std::memory_order_relaxed)),
+        most_rows_(count_of(text, '\n') + 1),
+        // A number takes a byte, and one for what separates it from the next.
+        most_numbers_(std::min(most_rows_ * layout.features, text.size() / 2 + 1)),
+        numbers_(most_numbers_, precision == Precision::f64 && inexact.load(std::memory_order_relaxed)),
         targets_(layout.features < layout.roles.size() ? most_rows_ : 0),
         counts_(layout.sparse ? most_rows_ : 0),
-        columns_(layout.sparse ? std::min(most_rows_ * layout.features, text.size() / 2 + 1) : 0) {}
+        columns_(layout.sparse ? most_numbers_ : 0) {}
 
   Piece parse() {
     const char* at = skip_preamble(text_.data());
@@ -92,6 +93,7 @@ class PieceParser {
     }
     piece_.after_header = !layout_.header.empty() && std::string_view(at, end_).starts_with(layout_.header);
     if (!piece_.after_header) return at;
+    piece_.header_line = piece_.lines;
     piece_.lines += static_cast<std::size_t>(std::ranges::count(layout_.header, '\n'));
     return at + layout_.header.size();
   }
@@ -132,6 +134,11 @@ class PieceParser {
   }
 
   const char* number(const char* at, std::size_t column, Role role) {
+    const QuickNumber quick = quick_number(at);
+    // It may have looked beyond the end.
+    if (quick.end != nullptr && quick.end < end_ && (*quick.end == separator_ || *quick.end == '\n')) {
+      return store(quick.value, column, role, at, quick.end) ? quick.end : nullptr;
+    }
     const char* const first = skip_blanks(at, end_, separator_);
     const ParsedNumber parsed = parse_number(first, end_);
     if (parsed.fault == NumberFault::none) {
@@ -228,8 +235,7 @@ class PieceParser {
       return fmt::format("{} {} overflows a double", what, quote(content));
     }
     if (content.find('\r') != std::string_view::npos) {
-      return fmt::format("{} holds a carriage return without a newline: lines must end with LF or CRLF",
-                         quote(content));
+      return fmt::format("{} {} holds {}", what, quote(content), lone_return);
     }
     const std::string wrong = fmt::format("{} {} is not a finite decimal number", what, quote(content));
     if (label) return fmt::format("{}: number the classes, or choose another column with --label", wrong);
@@ -258,6 +264,7 @@ class PieceParser {
   Precision precision_;
   std::atomic<bool>& inexact_;
   std::size_t most_rows_;
+  std::size_t most_numbers_;
   Numbers numbers_;
   Buffer<double> targets_;
   std::size_t target_count_ = 0;

@@ -28,6 +28,7 @@ struct Piece {
   std::size_t cells = 0;         // of features
   bool after_mark = false;       // it began with a byte order mark
   bool after_header = false;     // its first record was the header
+  std::size_t header_line = 0;   // line ends before that
   Array<double> targets;         // one a row, unless there are none
   Array<std::uint32_t> counts;   // sparse: entries of each row
   Array<std::uint32_t> columns;  // sparse: of each entry
@@ -40,9 +41,10 @@ struct Piece {
   }
 };
 
-// `inexact` is set when a value turns up that no float holds; where it is set already, floats are not even tried.
+// `text` is padded (see Source). `inexact` is set when a value turns up that no float holds; where it is set already, floats are not even tried.
 Piece parse_piece(std::string_view text, const Layout& layout, Precision precision, std::atomic<bool>& inexact);
 
+inline constexpr const char* lone_return = "a carriage return without a newline: lines must end with LF or CRLF";
 // The words for quotes that are wrong.
 std::string quote_flaw(const Cell& cell);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -78,6 +79,18 @@ void Pages::shrink(std::size_t bytes) {
   ::munmap(data_ + kept, size_ - kept);
   size_ = kept;
   if (size_ == 0) data_ = nullptr;
+}
+
+void will_need(std::span<const char> memory) {
+#ifdef MADV_POPULATE_READ
+  const std::size_t page = whole_pages(1);
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(memory.data() + memory.size());
+  // A hint: where the system does not know it, pages come when they are touched.
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_READ);  // NOLINT(performance-no-int-to-ptr)
+#else
+  static_cast<void>(memory);
+#endif
 }
 
 void Pages::grow(std::size_t bytes) {

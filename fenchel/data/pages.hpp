@@ -31,6 +31,9 @@ class Pages {
   std::size_t size_ = 0;
 };
 
+// Says that memory will be read soon, so that pages of a mapped file come all at once instead of one fault each.
+void will_need(std::span<const char> memory);
+
 // An array to be filled.
 template <class T>
 class Buffer {

@@ -30,6 +30,9 @@ enum class Lines { plain, quoted };
 // Cuts text into consecutive pieces of about piece_bytes, each but the last ending with the end of a line.
 std::vector<std::string_view> cut(std::string_view text, Lines lines = Lines::plain);
 
+// The number of one character in a text.
+std::size_t count_of(std::string_view text, char wanted);
+
 // What is wrong in a piece, at an offset from its beginning.
 struct Complaint {
   std::size_t offset = 0;
@@ -57,60 +60,61 @@ class PieceReader {
 
 // Calls part = work(text) for every piece, in parallel, then take(std::move(part)) for every part in the order of the
 // text, one at a time. A Part needs a member `std::optional<Complaint> complaint`; the first one in the order of the
-// text is thrown as Error(Fault::input, "NAME:LINE:COLUMN: reason"), and its part is not taken.
-template <class Work, class Take>
-void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take) {
+// text is thrown as Error(Fault::input, "NAME:LINE:COLUMN: reason"), and its part is not taken. check(part) comes
+// before that, in the same order, and may add a complaint that only the parts before it give reason for.
+template <class Work, class Take, class Check>
+void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take, Check&& check) {
+  using Part = std::decay_t<decltype(work(std::string_view{}))>;
   std::size_t lines_before = 0;
-  const auto accept = [&](auto&& part, std::string_view text, bool last_look) {
+  const auto accept = [&](Part& part, std::string_view text) {
+    check(part);
     if (part.complaint) {
       Place place = place_of(text, part.complaint->offset);
       place.line += lines_before;
       reject(source.name(), place, part.complaint->reason);
     }
-    if (last_look) lines_before += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    take(std::forward<decltype(part)>(part));
+    lines_before += count_of(text, '\n');
+    take(std::move(part));
   };
-  using Part = std::decay_t<decltype(work(std::string_view{}))>;
   if (source.whole()) {
     const std::vector<std::string_view> pieces = cut(source.text(), lines);
     std::vector<std::optional<Part>> parts(pieces.size());
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t k) { parts[k].emplace(work(pieces[k])); });
+    oneapi::tbb::parallel_for(std::size_t{0}, pieces.size(),
+                              [&](std::size_t k) { parts[k].emplace(work(pieces[k])); });
     for (std::size_t k = 0; k < pieces.size(); ++k) {
-      const auto offset = static_cast<std::size_t>(pieces[k].data() - source.text().data());
-      if (parts[k]->complaint) {
-        reject(source.text(), source.name(), offset + parts[k]->complaint->offset, parts[k]->complaint->reason);
-      }
-      accept(std::move(*parts[k]), pieces[k], false);
+      accept(*parts[k], pieces[k]);
       parts[k].reset();
     }
     return;
   }
-  PieceReader reader(source.stream(), lines);
-  struct Done {
+  struct Token {
     PieceReader::Block block;
     std::optional<Part> part;
   };
-  using Token = std::shared_ptr<Done>;
-  constexpr std::size_t in_flight = 8;
+  using Handle = std::shared_ptr<Token>;
   using oneapi::tbb::filter_mode;
+  PieceReader reader(source.stream(), lines);
+  const auto read = [&](oneapi::tbb::flow_control& control) -> Handle {
+    auto block = reader.next();
+    if (block) return std::make_shared<Token>(Token{std::move(*block), {}});
+    control.stop();
+    return {};
+  };
+  const auto parse = [&](const Handle& token) {
+    token->part.emplace(work(token->block.text));
+    return token;
+  };
+  const auto deliver = [&](const Handle& token) { accept(*token->part, token->block.text); };
+  constexpr std::size_t in_flight = 8;
   oneapi::tbb::parallel_pipeline(
-      in_flight, oneapi::tbb::make_filter<void, Token>(filter_mode::serial_in_order,
-                                                       [&](oneapi::tbb::flow_control& control) -> Token {
-                                                         auto block = reader.next();
-                                                         if (!block) {
-                                                           control.stop();
-                                                           return {};
-                                                         }
-                                                         return std::make_shared<Done>(Done{std::move(*block), {}});
-                                                       }) &
-                     oneapi::tbb::make_filter<Token, Token>(filter_mode::parallel,
-                                                            [&](Token token) {
-                                                              token->part.emplace(work(token->block.text));
-                                                              return token;
-                                                            }) &
-                     oneapi::tbb::make_filter<Token, void>(filter_mode::serial_in_order, [&](const Token& token) {
-                       accept(std::move(*token->part), token->block.text, true);
-                     }));
+      in_flight, oneapi::tbb::make_filter<void, Handle>(filter_mode::serial_in_order, read) &
+                     oneapi::tbb::make_filter<Handle, Handle>(filter_mode::parallel, parse) &
+                     oneapi::tbb::make_filter<Handle, void>(filter_mode::serial_in_order, deliver));
+}
+
+template <class Work, class Take>
+void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take) {
+  for_each_piece(source, lines, std::forward<Work>(work), std::forward<Take>(take), [](const auto&) {});
 }
 
 }  // namespace fenchel::data

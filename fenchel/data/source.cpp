@@ -89,6 +89,13 @@ Source Source::of_text(std::string_view text, std::string name) {
   return source;
 }
 
+Source Source::of_stream(std::unique_ptr<Stream> bytes, std::string name) {
+  Source source;
+  source.name_ = std::move(name);
+  source.stream_ = std::move(bytes);
+  return source;
+}
+
 std::string_view Source::head() const {
   return whole() ? text_.substr(0, head_bytes) : stream_->peek(head_bytes).substr(0, head_bytes);
 }

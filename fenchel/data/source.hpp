@@ -22,6 +22,8 @@ class Source {
   explicit Source(const std::string& path);
   // Text that is in memory already (copied, for the padding).
   static Source of_text(std::string_view text, std::string name);
+  // Bytes from anywhere else.
+  static Source of_stream(std::unique_ptr<Stream> bytes, std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }  // for messages
   // The bytes of the file on disk; 0 where nobody knows (pipes).

@@ -1,7 +1,7 @@
 #include "fenchel/data/svmlight.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -10,247 +10,240 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
-#include "fenchel/data/list.hpp"
-#include "fenchel/data/source.hpp"
+#include "fenchel/data/svmlight_rows.hpp"
 
 namespace fenchel::data {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-const char* skip_blanks(const char* at, const char* end) {
-  while (at != end && is_blank(*at)) ++at;
-  return at;
-}
-
-const char* token_end(const char* at, const char* end) {
-  while (at != end && !is_blank(*at)) ++at;
-  return at;
-}
-
-class Parser {
+// What the pieces of a text agree on, gathered in their order.
+class Agreement {
  public:
-  Parser(std::string_view text, const std::string& name, const SvmlightOptions& options)
-      : text_(text), name_(name), options_(options) {}
-
-  Dataset parse() {
-    refuse_binary();
-    reserve();
-    const char* at = text_.data();
-    const char* const end = at + text_.size();
-    if (text_.starts_with("\xEF\xBB\xBF")) at += 3;
-    while (at != end) {
-      const void* found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
-      const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
-      line(at, line_end);
-      at = line_end == end ? end : line_end + 1;
+  // The complaint of the rows, if any, or that their qid is not like that of the rows before.
+  std::optional<Complaint> add(const ParsedRows& found, std::string_view text) {
+    if (found.rows > 0 && rows_ > 0 && found.has_query != has_query_) {
+      const Complaint mismatch = query_mismatch(text, found.first_row, found.has_query);
+      if (!found.complaint || mismatch.offset < found.complaint->offset) return mismatch;
     }
-    return finish();
+    if (found.complaint) return found.complaint;
+    if (rows_ == 0) has_query_ = found.has_query;
+    rows_ += found.rows;
+    entries_ += found.entries;
+    index_end_ = std::max(index_end_, found.index_end);
+    zero_seen_ |= found.zero_seen;
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t entries() const { return entries_; }
+  [[nodiscard]] std::size_t index_end() const { return index_end_; }
+  [[nodiscard]] bool zero_seen() const { return zero_seen_; }
+  [[nodiscard]] bool has_query() const { return has_query_; }
+
+ private:
+  std::size_t rows_ = 0, entries_ = 0, index_end_ = 0;
+  bool zero_seen_ = false, has_query_ = false;
+};
+
+template <class Value>
+struct RowBuffers {
+  RowBuffers(const RowBounds& bounds, const std::string& spill)
+      : targets(bounds.rows, spill),
+        query(bounds.rows, spill),
+        offsets(bounds.rows + 1, spill),
+        columns(bounds.entries, spill),
+        values(bounds.entries, spill) {}
+
+  // The arrays from a row and an entry on.
+  [[nodiscard]] RowArrays<Value> from(const RowBounds& place) const {
+    return {.targets = targets.data() + place.rows,
+            .query = query.data() + place.rows,
+            .ends = offsets.data() + place.rows + 1,
+            .columns = columns.data() + place.entries,
+            .values = values.data() + place.entries};
+  }
+  // Moves rows and entries towards the front, where comments and zeros left a hole.
+  void move(const RowBounds& from_place, const RowBounds& to_place, const ParsedRows& found) const {
+    const RowArrays<Value> source = from(from_place), target = from(to_place);
+    const auto shift = [](auto* to, const auto* from, std::size_t count) {
+      if (to != from) std::memmove(to, from, count * sizeof *to);
+    };
+    shift(target.targets, source.targets, found.rows);
+    if (found.has_query) shift(target.query, source.query, found.rows);
+    shift(target.ends, source.ends, found.rows);
+    shift(target.columns, source.columns, found.entries);
+    shift(target.values, source.values, found.entries);
+  }
+
+  Buffer<double> targets;
+  Buffer<std::int64_t> query;  // costs nothing until it is written to
+  Buffer<std::uint64_t> offsets;
+  Buffer<std::uint32_t> columns;
+  Buffer<Value> values;
+};
+
+template <class Value>
+Dataset finish(RowBuffers<Value>&& arrays, const Agreement& all, const ReadOptions& options, const std::string& name) {
+  if (all.rows() == 0) throw Error(Fault::input, fmt::format("{}: holds no rows", name));
+  Dataset data;
+  data.index_base = options.index_base.value_or(all.zero_seen() ? 0 : 1);
+  data.precision = options.precision;
+  // Until here indexes were taken to start at 1 unless the options say 0.
+  if (data.index_base != options.index_base.value_or(1)) {
+    const std::span<std::uint32_t> columns = arrays.columns.span().first(all.entries());
+    for (std::uint32_t& column : columns) ++column;
+  }
+  const auto base = static_cast<std::size_t>(data.index_base);
+  data.targets = std::move(arrays.targets).freeze(all.rows());
+  if (all.has_query()) data.query = std::move(arrays.query).freeze(all.rows());
+  data.storage = CsrStorage{.offsets = std::move(arrays.offsets).freeze(all.rows() + 1),
+                            .columns = std::move(arrays.columns).freeze(all.entries()),
+                            .values = std::move(arrays.values).freeze(all.entries()),
+                            .column_count = all.index_end() > 0 ? all.index_end() - base : 0};
+  return data;
+}
+
+RowRules rules_of(const ReadOptions& options) {
+  return {.index_base = options.index_base,
+          .positive = options.positive,
+          .round = options.precision == Precision::f32};
+}
+
+// --- a text in memory: counted, then parsed into place ---
+
+class WholeText {
+ public:
+  WholeText(Source& source, const ReadOptions& options)
+      : source_(source), options_(options), pieces_(cut(source.text())) {
+    std::vector<RowBounds> bounds(pieces_.size());
+    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+      will_need(pieces_[k]);
+      bounds[k] = row_bounds(pieces_[k]);
+    });
+    for (const RowBounds& bound : bounds) {
+      places_.push_back(total_);
+      total_.rows += bound.rows;
+      total_.entries += bound.entries;
+    }
+  }
+
+  // In Value, or nothing if some number is not exact in it.
+  template <class Value>
+  std::optional<Dataset> parse() const {
+    RowBuffers<Value> arrays(total_, options_.spill);
+    const RowRules rules = rules_of(options_);
+    std::vector<ParsedRows> found(pieces_.size());
+    std::atomic<bool> inexact = false;
+    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+      if (inexact.load(std::memory_order_relaxed)) return;
+      found[k] = parse_rows(pieces_[k], rules, arrays.from(places_[k]));
+      if (found[k].inexact) inexact.store(true, std::memory_order_relaxed);
+    });
+    if (inexact) return std::nullopt;
+
+    Agreement all;
+    std::vector<RowBounds> places;
+    for (std::size_t k = 0; k < pieces_.size(); ++k) {
+      places.push_back({all.rows(), all.entries()});
+      if (const auto complaint = all.add(found[k], pieces_[k])) {
+        const auto begin = static_cast<std::size_t>(pieces_[k].data() - source_.text().data());
+        reject(source_.text(), source_.name(), begin + complaint->offset, complaint->reason);
+      }
+      arrays.move(places_[k], places[k], found[k]);
+    }
+    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+      std::uint64_t* const ends = arrays.from(places[k]).ends;
+      for (std::size_t i = 0; i < found[k].rows; ++i) ends[i] += places[k].entries;
+    });
+    return finish(std::move(arrays), all, options_, source_.name());
   }
 
  private:
-  // A NUL can stand nowhere in text, not even in a comment; UTF-16 and most binary files have one early.
-  void refuse_binary() const {
-    const std::size_t at = text_.find('\0');
-    if (at != std::string_view::npos)
-      reject(text_, name_, at, "a NUL byte: this is a binary file, not svmlight text");
-  }
-
-  // Growing by doubling would need twice the memory at its peak. Colons in comments must not make this silly: an
-  // entry takes four bytes (" 1:1").
-  void reserve() {
-    const auto colons = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), ':'));
-    const std::size_t most = std::min(colons, text_.size() / 4);
-    columns_.reserve(most);
-    values_.reserve(most);
-  }
-
-  void line(const char* at, const char* end) {
-    if (at != end) {
-      const void* comment = std::memchr(at, '#', static_cast<std::size_t>(end - at));
-      if (comment != nullptr) {
-        end = static_cast<const char*>(comment);
-      } else if (end[-1] == '\r') {
-        --end;
-      }
-    }
-    at = skip_blanks(at, end);
-    if (at == end) return;
-    row_ = at;
-    at = label(at, end);
-    at = query(skip_blanks(at, end), end);
-    features(at, end);
-    offsets_.push_back(values_.size());
-  }
-
-  const char* label(const char* at, const char* end) {
-    const char* const stop = token_end(at, end);
-    const ParsedNumber number = parse_number(at, stop);
-    if (number.fault != NumberFault::none || number.end != stop) fail_label({at, stop});
-    targets_.push_back(number.value);
-    return stop;
-  }
-
-  const char* query(const char* at, const char* end) {
-    constexpr std::string_view key = "qid:";
-    const char* const stop = token_end(at, end);
-    const std::string_view token(at, stop);
-    const bool present = token.starts_with(key);
-    const bool first_row = targets_.size() == 1;
-    if (!first_row && present != !query_.empty()) {
-      fail(present ? at : row_,
-           present ? fmt::format("{} where the rows before have no qid: all rows need one, or none", quote(token))
-                   : "a row without qid where the rows before have one: all rows need one, or none");
-    }
-    if (!present) return at;
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    const std::string_view digits = token.substr(key.size());
-    std::uint64_t number = 0;
-    for (const char c : digits) {
-      const auto digit = static_cast<std::uint64_t>(c - '0');
-      if (!is_digit(c) || number > (most - digit) / 10) fail_query(token);
-      number = 10 * number + digit;
-    }
-    if (digits.empty()) fail_query(token);
-    query_.push_back(static_cast<std::int64_t>(number));
-    return stop;
-  }
-
-  void features(const char* at, const char* end) {
-    std::int64_t previous = -1;
-    for (at = skip_blanks(at, end); at != end; at = skip_blanks(at, end)) {
-      const char* colon = at;
-      std::uint64_t index = 0;
-      while (colon != end && is_digit(*colon) && index <= largest_index) {
-        index = 10 * index + static_cast<std::uint64_t>(*colon++ - '0');
-      }
-      if (colon == at || colon == end || *colon != ':' || index > largest_index) fail_index(at, end);
-      if (static_cast<std::int64_t>(index) <= previous) fail_order(at, index, previous);
-      if (index == 0) zero_index(at);
-      previous = static_cast<std::int64_t>(index);
-
-      const ParsedNumber number = parse_number(colon + 1, end);
-      const bool whole = number.fault != NumberFault::malformed && (number.end == end || is_blank(*number.end));
-      if (!whole || number.fault != NumberFault::none) fail_value(at, colon + 1, end, whole);
-      store(static_cast<std::uint32_t>(index), number.value, colon + 1, number.end);
-      at = number.end;
-    }
-    if (previous >= 0) column_end_ = std::max(column_end_, static_cast<std::size_t>(previous) + 1);
-  }
-
-  void zero_index(const char* at) {
-    if (options_.index_base == 1) {
-      fail(at, "index 0, but the model or the options ask for data whose indexes start at 1");
-    }
-    zero_seen_ = true;
-  }
-
-  void store(std::uint32_t index, double value, const char* begin, const char* end) {
-    if (options_.precision == Precision::f32) {
-      const auto rounded = static_cast<float>(value);
-      if (!std::isfinite(rounded)) {
-        fail(begin, fmt::format("value {} overflows a float32: use --precision f64", quote({begin, end})));
-      }
-      value = static_cast<double>(rounded);
-    }
-    if (value == 0.0) return;
-    columns_.push_back(index);
-    values_.push_back(value);
-  }
-
-  Dataset finish() {
-    if (targets_.empty()) throw Error(Fault::input, fmt::format("{}: holds no rows", name_));
-    data_.index_base = options_.index_base.value_or(zero_seen_ ? 0 : 1);
-    data_.precision = options_.precision;
-    // Only now is it known where indexes start; until here columns are as written.
-    if (data_.index_base == 1) {
-      for (std::uint32_t& column : columns_) --column;
-      if (column_end_ > 0) --column_end_;
-    }
-    csr_.column_count = column_end_;
-    csr_.offsets = std::move(offsets_);
-    csr_.columns = std::move(columns_);
-    data_.targets = std::move(targets_);
-    data_.query = std::move(query_);
-    csr_.values = compact(std::move(values_), options_.precision);
-    data_.storage = std::move(csr_);
-    return std::move(data_);
-  }
-
-  // Everything below only words errors; none of it is on the way of good text.
-
-  [[noreturn]] void fail(const char* at, const std::string& reason) const {
-    reject(text_, name_, static_cast<std::size_t>(at - text_.data()), reason);
-  }
-
-  [[noreturn]] void fail_label(std::string_view token) const {
-    const char* const at = token.data();
-    if (token.find(':') != std::string_view::npos) {
-      fail(at, fmt::format(
-                   "{} where the label should be: every row needs one label (multi-label data are not supported)",
-                   quote(token)));
-    }
-    if (token.find(',') != std::string_view::npos) {
-      fail(at,
-           fmt::format("label {}: multi-label data are not supported, every row needs one label", quote(token)));
-    }
-    const bool overflow = parse_number(at, at + token.size()).fault == NumberFault::overflow;
-    fail(at, fmt::format("label {} {}", quote(token), overflow ? "overflows a double" : "is not a decimal number"));
-  }
-
-  [[noreturn]] void fail_query(std::string_view token) const {
-    fail(token.data(), fmt::format("{} is not qid:N with an integer from 0 to 9223372036854775807", quote(token)));
-  }
-
-  [[noreturn]] void fail_index(const char* at, const char* end) const {
-    const std::string_view token(at, token_end(at, end));
-    const std::size_t colon = token.find(':');
-    if (colon == std::string_view::npos) fail(at, fmt::format("{} is not of the form index:value", quote(token)));
-    const std::string_view index = token.substr(0, colon);
-    if (index == "qid") fail(at, fmt::format("{} may stand only once, right after the label", quote(token)));
-    if (!index.empty() && std::all_of(index.begin(), index.end(), is_digit)) {
-      fail(at, fmt::format("index {} is too large: the largest is {}", quote(index), largest_index));
-    }
-    fail(at, fmt::format("index {} of {} is not a non-negative integer", quote(index), quote(token)));
-  }
-
-  [[noreturn]] void fail_order(const char* at, std::uint64_t index, std::int64_t previous) const {
-    if (static_cast<std::int64_t>(index) == previous) fail(at, fmt::format("index {} occurs twice", index));
-    fail(at, fmt::format("index {} follows index {}: indexes must ascend", index, previous));
-  }
-
-  [[noreturn]] void fail_value(const char* at, const char* value, const char* end, bool whole) const {
-    const std::string_view shown(value, token_end(value, end));
-    if (shown.empty()) fail(value, fmt::format("no value after {}", quote({at, value})));
-    fail(value, fmt::format("value {} {}", quote(shown), whole ? "overflows a double" : "is not a decimal number"));
-  }
-
-  std::string_view text_;
-  const std::string& name_;
-  const SvmlightOptions& options_;
-  Dataset data_;
-  CsrStorage csr_;
-  std::vector<std::uint64_t> offsets_{0};
-  std::vector<std::uint32_t> columns_;
-  std::vector<double> targets_;
-  std::vector<std::int64_t> query_;
-  std::vector<double> values_;
-  std::size_t column_end_ = 0;  // one more than the largest index
-  bool zero_seen_ = false;
-  const char* row_ = nullptr;  // where the row at hand begins
+  Source& source_;
+  const ReadOptions& options_;
+  std::vector<std::string_view> pieces_;
+  std::vector<RowBounds> places_;  // where a piece may begin to write
+  RowBounds total_;
 };
+
+Dataset read_whole(Source& source, const ReadOptions& options) {
+  const WholeText text(source, options);
+  if (auto data = text.parse<float>()) return std::move(*data);
+  return *text.parse<double>();
+}
+
+// --- a stream: pieces become parts, and parts are joined in the end ---
+
+struct StreamPart {
+  Values values;
+  Array<double> targets;
+  Array<std::int64_t> query;
+  Array<std::uint64_t> ends;
+  Array<std::uint32_t> columns;
+  ParsedRows found;
+  std::string_view text;  // gone once the part is taken
+  std::optional<Complaint> complaint = {};
+};
+
+template <class Value>
+StreamPart parse_part(std::string_view text, const RowRules& rules, const RowBounds& bounds) {
+  RowBuffers<Value> arrays(bounds, {});
+  StreamPart part;
+  part.found = parse_rows(text, rules, arrays.from({}));
+  part.targets = std::move(arrays.targets).freeze(part.found.rows);
+  part.query = std::move(arrays.query).freeze(part.found.has_query ? part.found.rows : 0);
+  part.ends = std::move(arrays.offsets).freeze(part.found.rows + 1);
+  part.columns = std::move(arrays.columns).freeze(part.found.entries);
+  part.values = std::move(arrays.values).freeze(part.found.entries);
+  return part;
+}
+
+template <class Value>
+Dataset join(std::vector<StreamPart>& parts, const Agreement& all, const ReadOptions& options,
+             const std::string& name) {
+  RowBuffers<Value> arrays({all.rows(), all.entries()}, options.spill);
+  RowBounds place;
+  for (StreamPart& part : parts) {
+    const RowArrays<Value> to = arrays.from(place);
+    std::copy(part.targets.begin(), part.targets.end(), to.targets);
+    std::copy(part.query.begin(), part.query.end(), to.query);
+    std::transform(part.ends.begin() + 1, part.ends.end(), to.ends,
+                   [&](std::uint64_t end) { return end + place.entries; });
+    std::copy(part.columns.begin(), part.columns.end(), to.columns);
+    std::visit([&](const auto& values) { std::copy(values.begin(), values.end(), to.values); }, part.values);
+    place.rows += part.found.rows;
+    place.entries += part.found.entries;
+    part = {};  // never two copies of everything
+  }
+  return finish(std::move(arrays), all, options, name);
+}
+
+Dataset read_stream(Source& source, const ReadOptions& options) {
+  const RowRules rules = rules_of(options);
+  std::atomic<bool> doubles = false;  // once some number is not exact in float, all will be doubles
+  const auto work = [&](std::string_view text) {
+    const RowBounds bounds = row_bounds(text);
+    StreamPart part;
+    if (!doubles) part = parse_part<float>(text, rules, bounds);
+    if (doubles || part.found.inexact) {
+      doubles = true;
+      part = parse_part<double>(text, rules, bounds);
+    }
+    part.text = text;
+    return part;
+  };
+  Agreement all;
+  const auto check = [&](StreamPart& part) { part.complaint = all.add(part.found, part.text); };
+  std::vector<StreamPart> parts;
+  const auto take = [&](StreamPart&& part) { parts.push_back(std::move(part)); };
+  for_each_piece(source, Lines::plain, work, take, check);
+  return doubles ? join<double>(parts, all, options, source.name()) : join<float>(parts, all, options, source.name());
+}
 
 }  // namespace
 
-Dataset read_svmlight(std::string_view text, const std::string& name, const SvmlightOptions& options) {
-  return Parser(text, name, options).parse();
-}
-
 Dataset read_svmlight(Source& source, const ReadOptions& options) {
-  return read_svmlight(source.text(), source.name(),
-                       {.index_base = options.index_base, .precision = options.precision});
+  return source.whole() ? read_whole(source, options) : read_stream(source, options);
 }
 
 }  // namespace fenchel::data

@@ -4,14 +4,13 @@
 // with nothing if it likes; a leading UTF-8 byte order mark is skipped. Indexes are strictly ascending, at most
 // `largest_index`. A value of exactly 0 is not stored, but its index counts for the number of columns. Either
 // every row has a qid or none has.
+//
+// Several labels on a row, `3,7,12 index:value ...`, or none (the line then begins with a blank or an index), need
+// ReadOptions::positive, which turns labels into 1 and -1.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
-#include "fenchel/data/dataset.hpp"
 #include "fenchel/data/reader.hpp"
 #include "fenchel/data/source.hpp"
 
@@ -19,16 +18,7 @@ namespace fenchel::data {
 
 inline constexpr std::uint32_t largest_index = 2147483646;  // 2^31 - 2, as written in the file
 
-struct SvmlightOptions {
-  std::optional<int> index_base = {};  // 0 or 1; empty: 0 if index 0 occurs, else 1
-  // Under f32 a value is first the nearest double, then the float nearest to that, so that a value does not depend
-  // on the format it comes from.
-  Precision precision = Precision::f64;
-};
-
 // Everything wrong with the text is Error(Fault::input, "NAME:LINE:COLUMN: reason").
-Dataset read_svmlight(std::string_view text, const std::string& name, const SvmlightOptions& options = {});
-
-Dataset read_svmlight(Source& source, const ReadOptions& options);
+Dataset read_svmlight(Source& source, const ReadOptions& options = {});
 
 }  // namespace fenchel::data

@@ -6,8 +6,8 @@
 #include "fenchel/registry/fit.hpp"
 
 int main() {
-  const fenchel::data::Dataset data =
-      fenchel::data::read_svmlight("+1 1:2\n-1 2:1\n-1 1:-1 2:3\n+1 1:1\n", "example");
+  auto source = fenchel::data::Source::of_text("+1 1:2\n-1 2:1\n-1 1:-1 2:3\n+1 1:1\n", "example");
+  const fenchel::data::Dataset data = fenchel::data::read_svmlight(source);
   const fenchel::registry::Plan plan(data, fenchel::registry::Settings{});
   const fenchel::registry::Fit fit = fenchel::registry::fit(plan, {.tolerance = 1e-6});
   std::printf("fenchel %s: primal %g, gap %g\n", fenchel::version.data(), fit.total.primal, fit.total.gap);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "fenchel/data/reader.hpp"
 #include "fenchel/data/source.hpp"
 #include "fenchel/data/writer.hpp"
+#include "tests/support/streams.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -34,8 +36,36 @@ std::vector<double> values(const Dataset& data) {
 
 bool in_float(const Dataset& data) { return std::holds_alternative<Array<float>>(csr(data).values); }
 
-Dataset parse(const std::string& text, const SvmlightOptions& options = {}) {
-  return read_svmlight(text, "f", options);
+void expect_same(const Dataset& a, const Dataset& b) {
+  EXPECT_EQ(csr(a).offsets, csr(b).offsets);
+  EXPECT_EQ(csr(a).columns, csr(b).columns);
+  EXPECT_TRUE(csr(a).values == csr(b).values);
+  EXPECT_EQ(csr(a).column_count, csr(b).column_count);
+  EXPECT_EQ(a.targets, b.targets);
+  EXPECT_EQ(a.query, b.query);
+  EXPECT_EQ(a.index_base, b.index_base);
+}
+
+// Everything is read twice: as a text in memory, and as a stream.
+Dataset parse(const std::string& text, const ReadOptions& options = {}) {
+  std::optional<Dataset> streamed;
+  std::string streamed_error;
+  try {
+    Source stream = test::stream_of(text, "f", 3);
+    streamed = read_svmlight(stream, options);
+  } catch (const Error& error) {
+    streamed_error = error.what();
+  }
+  try {
+    Source source = Source::of_text(text, "f");
+    Dataset whole = read_svmlight(source, options);
+    if (streamed) expect_same(whole, *streamed);
+    EXPECT_EQ(streamed_error, "");
+    return whole;
+  } catch (const Error& error) {
+    EXPECT_EQ(streamed_error, error.what());
+    throw;
+  }
 }
 
 // The sentence of the error; a test that expects one fails on none.
@@ -51,7 +81,7 @@ std::string error_of(Call&& call, Fault fault = Fault::input) {
   return {};
 }
 
-std::string refusal(const std::string& text, const SvmlightOptions& options = {}) {
+std::string refusal(const std::string& text, const ReadOptions& options = {}) {
   return error_of([&] { parse(text, options); });
 }
 
@@ -193,19 +223,32 @@ TEST(Svmlight, OrderOfIndexes) {
   EXPECT_EQ(refusal("1 1:1 0:2\n"), "f:1:7: index 0 follows index 1: indexes must ascend");
 }
 
+TEST(Svmlight, SeveralLabelsBecomeTwoClasses) {
+  const ReadOptions seven{.positive = 7.0};
+  const Dataset data = parse("3,7,12 1:1\n 1:2\n7 2:1\n\t3\n3,70 1:1 # 7\n+7.0,1\n1:5 2:5\n", seven);
+  EXPECT_EQ(data.targets, (Numbers{1, -1, 1, -1, -1, 1, -1}));
+  EXPECT_EQ(csr(data).offsets, (Offsets{0, 1, 2, 3, 3, 4, 4, 6}));
+  EXPECT_EQ(parse("7 qid:1 1:1\n1 qid:2\n", seven).query.vector(), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(refusal("3,x 1:1", seven), "f:1:3: label 'x' is not a decimal number");
+  EXPECT_EQ(refusal("3,,4 1:1", seven), "f:1:3: label '' is not a decimal number");
+  EXPECT_EQ(refusal("3, 1:1", seven), "f:1:3: label '' is not a decimal number");
+}
+
 TEST(Svmlight, BadLabels) {
+  const std::string cure =
+      "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else -1";
   EXPECT_EQ(refusal("abc 1:2"), "f:1:1: label 'abc' is not a decimal number");
   for (const std::string label : {"nan", "-nan", "inf", "+inf", "-Infinity", "0x1p3", "1e", "1e+", ".", "+", "-",
                                   "+-1", "--1", "++1", "1.2.3", "1d5", "\"1\"", "NaN(1)"}) {
     EXPECT_EQ(refusal("1 1:2\n " + label + " 1:2"), "f:2:2: label '" + label + "' is not a decimal number");
   }
   EXPECT_EQ(refusal("1e309 1:2"), "f:1:1: label '1e309' overflows a double");
-  EXPECT_EQ(refusal("1,5"), "f:1:1: label '1,5': multi-label data are not supported, every row needs one label");
+  EXPECT_EQ(refusal("1,5"), "f:1:1: label '1,5': a row has one label; " + cure);
   EXPECT_EQ(refusal("1 1:1\n1,3 1:2"),
-            "f:2:1: label '1,3': multi-label data are not supported, every row needs one label");
+            "f:2:1: label '1,3': a row has one label; " + cure);
   EXPECT_EQ(
       refusal("  1:2 2:3"),
-      "f:1:3: '1:2' where the label should be: every row needs one label (multi-label data are not supported)");
+      "f:1:3: '1:2' where the label should be: " + cure);
 }
 
 TEST(Svmlight, BadEntries) {
@@ -340,24 +383,6 @@ TEST_F(Files, ThatCannotBeReadSayWhy) {
   std::filesystem::permissions(secret, std::filesystem::perms::none);
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   EXPECT_EQ(error_of([&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
-}
-
-TEST_F(Files, ThatAreCompressedNameTheCure) {
-  const auto sentence = [&](const std::string& magic, const std::string& program, const std::string& arguments) {
-    const std::string path = file("c", magic + "rest");
-    EXPECT_EQ(
-        error_of([&] { Source{path}; }),
-        fmt::format("{0}: is compressed with {1}, and this version reads uncompressed text only: run `{1} {2} {0}` "
-                    "first",
-                    path, program, arguments));
-  };
-  sentence("\x1f\x8b", "gzip", "-dk");
-  sentence("\x28\xb5\x2f\xfd", "zstd", "-d");
-  sentence("BZh9", "bzip2", "-dk");
-  sentence(
-      "\xfd"
-      "7zXZ\0"s,
-      "xz", "-dk");
 }
 
 TEST_F(Files, OfOtherFormatsAreNamed) {

@@ -48,7 +48,8 @@ void check_shape(const Dataset& data) {
 void check_round_trip(const Dataset& data) {
   std::ostringstream out;
   write_svmlight(out, data);
-  const Dataset again = read_svmlight(out.str(), "again", {.index_base = {}, .precision = data.precision});
+  Source written = Source::of_text(out.str(), "again");
+  const Dataset again = read_svmlight(written, {.precision = data.precision});
   check_shape(again);
   require(fingerprint(data.matrix(), data.targets) == fingerprint(again.matrix(), again.targets));
   require(cols(data.matrix()) == cols(again.matrix()));
@@ -58,9 +59,10 @@ void check_round_trip(const Dataset& data) {
   require(data.index_base == again.index_base || cols(data.matrix()) == 0);
 }
 
-void check(std::string_view text, const SvmlightOptions& options) {
+void check(std::string_view text, const ReadOptions& options) {
   try {
-    const Dataset data = read_svmlight(text, "fuzz", options);
+    Source source = Source::of_text(text, "fuzz");
+    const Dataset data = read_svmlight(source, options);
     check_shape(data);
     check_round_trip(data);
   } catch (const Error& error) {
