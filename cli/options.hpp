@@ -33,8 +33,9 @@ struct OutputOptions {
 };
 
 struct DataOptions {
-  std::string format;
+  std::string format, label, labels, drop;
   bool zero_based = false;
+  std::optional<double> positive_label;
   std::string precision = "f64";
 
   void add(CLI::App& app);

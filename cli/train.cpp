@@ -8,6 +8,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/data_input.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -38,25 +39,6 @@ struct Times {
 
 std::string default_model_path(const std::string& data_path) {
   return std::filesystem::path(data_path).stem().string() + ".fenchel";
-}
-
-// Long work must not end at a place that cannot be written, nor replace what it read.
-void check_writable(const std::string& path, std::initializer_list<std::string> used) {
-  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
-  std::error_code ignored;
-  if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
-    throw Error(Fault::failure,
-                fmt::format("{}: cannot write: there is no directory {}", path, directory.string()));
-  }
-  for (const std::string& other : used) {
-    if (!other.empty() && (path == other || std::filesystem::equivalent(path, other, ignored))) {
-      throw Error(Fault::usage,
-                  fmt::format("{} would be overwritten: it is used for something else already", path));
-    }
-  }
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error(Fault::failure, fmt::format("{}: cannot write: it is a directory", path));
-  }
 }
 
 std::string resolve_model_path(const Train& train) {
@@ -182,8 +164,11 @@ int run_train(Train& train) {
   const std::string path = resolve_model_path(train);
   const std::string& weights_file = train.problem.weights_file();
   const std::string& factors_file = train.problem.factors_file();
-  check_writable(path, {train.data_path, weights_file, factors_file, train.trace});
-  if (!train.trace.empty()) check_writable(train.trace, {train.data_path, weights_file, factors_file, path});
+  const std::string& labels_file = train.data.labels;
+  check_writable(path, {train.data_path, labels_file, weights_file, factors_file, train.trace});
+  if (!train.trace.empty()) {
+    check_writable(train.trace, {train.data_path, labels_file, weights_file, factors_file, path});
+  }
   std::vector<double> weights = train.problem.weights();
   std::vector<double> factors = train.problem.factors();
   check_supported(settings, factors);
@@ -194,7 +179,7 @@ int run_train(Train& train) {
   }
   train.threads.apply();
 
-  const data::Dataset dataset = data::read(train.data_path, reading);
+  const data::Dataset dataset = read_labeled_data(train.data_path, reading, train.output);
   const registry::Plan plan(dataset, settings, std::move(weights), std::move(factors));
   std::optional<WarmStart> start;
   if (earlier) start.emplace(*earlier, plan, data::cols(dataset.matrix()));

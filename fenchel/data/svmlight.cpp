@@ -248,4 +248,9 @@ Dataset read_svmlight(std::string_view text, const std::string& name, const Svml
   return Parser(text, name, options).parse();
 }
 
+Dataset read_svmlight(Source& source, const ReadOptions& options) {
+  return read_svmlight(source.text(), source.name(),
+                       {.index_base = options.index_base, .precision = options.precision});
+}
+
 }  // namespace fenchel::data

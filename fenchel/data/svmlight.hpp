@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "fenchel/data/dataset.hpp"
+#include "fenchel/data/reader.hpp"
+#include "fenchel/data/source.hpp"
 
 namespace fenchel::data {
 
@@ -26,5 +28,7 @@ struct SvmlightOptions {
 
 // Everything wrong with the text is Error(Fault::input, "NAME:LINE:COLUMN: reason").
 Dataset read_svmlight(std::string_view text, const std::string& name, const SvmlightOptions& options = {});
+
+Dataset read_svmlight(Source& source, const ReadOptions& options);
 
 }  // namespace fenchel::data
