@@ -256,6 +256,19 @@ void EffortOptions::add(CLI::App& app) {
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
       ->group("Effort");
+  add_text(
+      app, "--row-order", row_order, "auto|shuffled|windows",
+      "how sdca goes through the rows; windows: consecutive rows together, for a .fbin file larger than memory "
+      "(default auto: where that is so)")
+      ->group("Effort");
+}
+
+std::optional<solver::RowOrder> EffortOptions::rows() const {
+  if (row_order == "auto") return std::nullopt;
+  if (row_order == "shuffled") return solver::RowOrder::shuffled;
+  if (row_order == "windows") return solver::RowOrder::windows;
+  constexpr std::array<std::string_view, 3> names{"auto", "shuffled", "windows"};
+  refuse_name("--row-order", row_order, names, {});
 }
 
 void EffortOptions::check_solver() const {

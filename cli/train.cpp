@@ -73,6 +73,7 @@ struct Outcome {
   run::Status status;
   problem::Certificate total;
   double passes;
+  solver::RowOrder row_order;
   const model::Model& model;
   const std::string& path;
   std::uint64_t threads;
@@ -80,7 +81,7 @@ struct Outcome {
 };
 
 Json json_report(const Outcome& outcome) {
-  const auto& [status, total, passes, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, model, path, threads, seconds] = outcome;
   Json object{{"status", run::name(status)}};
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
@@ -95,13 +96,15 @@ Json json_report(const Outcome& outcome) {
   object["precision"] = model::name(model.precision);
   object["model"] = path;
   object["seed"] = model.settings.seed;
+  // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
+  if (model.solver == "sdca" && row_order == solver::RowOrder::windows) object["row_order"] = "windows";
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   if (model.outputs.size() > 1) object["per_class"] = per_class(model);
   return object;
 }
 
 std::string text_report(const Outcome& outcome) {
-  const auto& [status, total, passes, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, model, path, threads, seconds] = outcome;
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
                                  run::name(status), model.solver, passes, seconds.solve, seconds.load);
   text += certificate_lines(total);
@@ -140,6 +143,7 @@ registry::Settings settings_of(const Train& train) {
   train.effort.check_solver();
   settings.solver = train.effort.solver;
   settings.seed = train.effort.seed;
+  settings.row_order = train.effort.rows();
   return settings;
 }
 
@@ -188,11 +192,11 @@ int run_train(Train& train) {
 
   registry::Fit fit = solve(train, plan, start);
   Times seconds{.load = loaded, .solve = fit.seconds, .total = 0.0};
-  const auto [status, total, passes] = std::tuple(fit.status, fit.total, fit.passes);
+  const auto [status, total, passes, row_order] = std::tuple(fit.status, fit.total, fit.passes, fit.row_order);
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
   seconds.total = clock.seconds();
-  const Outcome outcome{status, total, passes, model, path, train.threads.count(), seconds};
+  const Outcome outcome{status, total, passes, row_order, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
   return exit_code(status);
