@@ -8,6 +8,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/data_input.hpp"
 #include "cli/model_input.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
@@ -74,7 +75,8 @@ int certify_own(Certify& certify, const model::Model& model, data::ReadOptions r
   }
   if (!reading.index_base) reading.index_base = model.index_base;
   reading.precision = model.precision;
-  const data::Dataset dataset = model::with_columns(data::read(certify.data_path, reading), model.features);
+  const data::Dataset dataset =
+      model::with_columns(read_labeled_data(certify.data_path, reading, certify.output), model.features);
   const model::Audit audit = model::audit(model, dataset);
   if (!audit.certified) {
     throw Error(Fault::failure, fmt::format("{}: not certified: {}", certify.model_path, audit.reason));
@@ -108,7 +110,7 @@ int certify_foreign(Certify& certify, data::Source& source, ModelFormat format, 
   settings.solver = certify.effort.solver;
   settings.seed = certify.effort.seed;
   std::vector<double> factors = certify.problem.factors();
-  data::Dataset dataset = data::read(certify.data_path, reading);
+  data::Dataset dataset = read_labeled_data(certify.data_path, reading, certify.output);
   if (format == ModelFormat::liblinear) dataset = model::with_columns(std::move(dataset), foreign.features());
   const registry::Plan plan(dataset, settings, certify.problem.weights(), std::move(factors));
   if (format == ModelFormat::weights) {

@@ -20,6 +20,7 @@ Action add_train(CLI::App& app);
 Action add_predict(CLI::App& app);
 Action add_certify(CLI::App& app);
 Action add_export(CLI::App& app);
+Action add_convert(CLI::App& app);
 Action add_info(CLI::App& app);
 Action add_solvers(CLI::App& app);
 Action add_generate(CLI::App& app);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -179,6 +178,8 @@ void check(const Generate& wanted) {
 
 int run_generate(const Generate& wanted) {
   check(wanted);
+  data::WriteOptions target{.kind = data::kind_of(wanted.out_path), .labels_path = {}};
+  if (target.kind.format.empty()) target.kind.format = "svmlight";
   Random random(wanted.seed);
   data::CsrStorage csr = Rows(wanted, random).make();
   std::vector<Truth> truths;
@@ -189,13 +190,7 @@ int run_generate(const Generate& wanted) {
   const std::size_t nonzeros = csr.columns.size();
   dataset.storage = std::move(csr);
 
-  std::ostringstream text;
-  data::write_svmlight(text, dataset);
-  if (wanted.out_path == "-") {
-    print(text.view());
-  } else {
-    write_file(wanted.out_path, text.view());
-  }
+  data::write(wanted.out_path, dataset, target);
   if (!wanted.weights_path.empty()) write_file(wanted.weights_path, weight_lines(truths));
   if (!wanted.quiet) {
     note(fmt::format("{}: {}, {} rows, {} features, {} nonzeros\n", wanted.out_path, wanted.task, wanted.rows,
@@ -215,7 +210,10 @@ Action add_generate(CLI::App& app) {
                           "where x.w + b has mean 0 and variance 1:\n  classification  y = sign(x.w + b + noise "
                           "e)\n  regression      y = x.w + b "
                           "+ noise e\n  multiclass      y = the class 1 ... K with the largest such value\n");
-  add_positional(command, "OUT", wanted->out_path, "svmlight file to write, or - for standard output")->required();
+  add_positional(
+      command, "OUT", wanted->out_path,
+      "file to write, in the format of its extension as for convert, else svmlight; - for standard output")
+      ->required();
   add_text(command, "--task", wanted->task, "NAME",
            "classification, regression or multiclass (default classification)");
   add_count(command, "--rows", wanted->rows, 1, "(default 1000)");

@@ -9,6 +9,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/data_input.hpp"
 #include "cli/model_input.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
@@ -127,7 +128,7 @@ Json describe(const data::Dataset& dataset, const std::string& path) {
               {"index_base", dataset.index_base}};
   if (columns.nonzeros > 0) object["values"] = {{"smallest", columns.smallest}, {"largest", columns.largest}};
   object["row_norms"] = {{"smallest", finite(std::sqrt(*least))}, {"largest", finite(std::sqrt(*most))}};
-  object["labels"] = label_counts(dataset.targets);
+  if (!dataset.targets.empty()) object["labels"] = label_counts(dataset.targets);
   object["storage"] = storage.name;
   object["memory_bytes"] = storage.bytes + 8 * n;
   return object;
@@ -195,7 +196,7 @@ int run_info(const Info& info) {
     const AnyModel any = read_model(source, model_format(source, {}));
     object = std::visit([&](const auto& model) { return describe(model, info.path); }, any);
   } else {
-    object = describe(data::read(info.path, info.data.resolve()), info.path);
+    object = describe(read_data(info.path, info.data.resolve(), info.output), info.path);
   }
   if (info.output.json) {
     print_json(object);

@@ -24,10 +24,9 @@ namespace fenchel::cli {
 namespace {
 
 // Words of the contract that later versions will know.
-constexpr std::array<std::string_view, 4> later_commands{"path", "cv", "convert", "bench"};
-constexpr std::array<std::string_view, 9> later_options{"--groups", "--group-size",       "--shape",
-                                                        "--fusion", "--radius",           "--label",
-                                                        "--labels", "--lambda-min-ratio", "--lambdas"};
+constexpr std::array<std::string_view, 3> later_commands{"path", "cv", "bench"};
+constexpr std::array<std::string_view, 7> later_options{"--groups", "--group-size",       "--shape",  "--fusion",
+                                                        "--radius", "--lambda-min-ratio", "--lambdas"};
 
 // The first line of a command's description is its summary in the list of commands.
 class Help : public CLI::Formatter {
@@ -49,7 +48,8 @@ class Program {
     app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
     app_.set_help_flag("-h,--help", "print this help");
     app_.require_subcommand(1);
-    for (const auto add : {add_train, add_predict, add_certify, add_export, add_info, add_solvers, add_generate}) {
+    for (const auto add :
+         {add_train, add_predict, add_certify, add_export, add_convert, add_generate, add_info, add_solvers}) {
       actions_.push_back(add(app_));
     }
     const std::string line = fmt::format("fenchel {}", version);

@@ -76,6 +76,22 @@ registry::ClassWeight parse_class_weight(const std::string& text) {
   return weights;
 }
 
+// A,B,...
+std::vector<std::string> columns_in(const std::string& text) {
+  std::vector<std::string> columns;
+  if (text.empty()) return columns;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    columns.push_back(text.substr(begin, end - begin));
+    if (columns.back().empty()) {
+      throw Error(Fault::usage,
+                  fmt::format("--drop {}: give names or positions of columns as A,B,...", data::quote(text)));
+    }
+    begin = end + 1;
+  }
+  return columns;
+}
+
 registry::Bias parse_bias(const std::string& name) {
   if (name == "none") return registry::Bias::none;
   if (name == "free") return registry::Bias::free;
@@ -103,9 +119,21 @@ void OutputOptions::check() const {
 // --- how data are read ---
 
 void DataOptions::add(CLI::App& app) {
-  add_text(app, "--format", format, "NAME", "format of DATA (default: by its content); this version reads svmlight")
+  add_text(app, "--format", format, "NAME",
+           "svmlight, csv, tsv, npy, mtx or fenchel-binary (default: by content; decompressed by content, too)")
       ->group("Data");
-  app.add_flag("--zero-based", zero_based, "indexes in DATA start at 0 (default: if index 0 occurs)")
+  app.add_flag("--zero-based", zero_based, "svmlight: indexes start at 0 (default: if index 0 occurs)")
+      ->group("Data");
+  add_text(app, "--label", label, "NAME|N",
+           "csv, tsv: the column of the label, by its name or its position from 1; none: there is none")
+      ->group("Data");
+  add_file(app, "--labels", labels,
+           "take the labels from a second file, an npy vector or a number a line, one for each row")
+      ->group("Data");
+  add_text(app, "--drop", drop, "A,B,...", "csv, tsv: columns to leave out, by name or position from 1")
+      ->group("Data");
+  add_number(app, "--positive", positive_label, any_number,
+             "make two classes: 1 where the label (or one of several) is X, else -1")
       ->group("Data");
 }
 
@@ -119,7 +147,12 @@ data::ReadOptions DataOptions::resolve() const {
   if (precision != "f64" && precision != "f32") {
     throw Error(Fault::usage, fmt::format("--precision {} is unknown; choose f64 or f32", data::quote(precision)));
   }
-  data::ReadOptions options{.format = format};
+  data::ReadOptions options{.format = format,
+                            .index_base_demanded = zero_based,
+                            .positive = positive_label,
+                            .label = label,
+                            .drop = columns_in(drop),
+                            .labels_path = labels};
   if (zero_based) options.index_base = 0;
   options.precision = precision == "f32" ? data::Precision::f32 : data::Precision::f64;
   return options;
@@ -231,6 +264,19 @@ void EffortOptions::add(CLI::App& app) {
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
       ->group("Effort");
+  add_text(
+      app, "--row-order", row_order, "auto|shuffled|windows",
+      "how sdca goes through the rows; windows: consecutive rows together, for a .fbin file larger than memory "
+      "(default auto: where that is so)")
+      ->group("Effort");
+}
+
+std::optional<solver::RowOrder> EffortOptions::rows() const {
+  if (row_order == "auto") return std::nullopt;
+  if (row_order == "shuffled") return solver::RowOrder::shuffled;
+  if (row_order == "windows") return solver::RowOrder::windows;
+  constexpr std::array<std::string_view, 3> names{"auto", "shuffled", "windows"};
+  refuse_name("--row-order", row_order, names, {});
 }
 
 void EffortOptions::check_solver() const {

@@ -33,8 +33,9 @@ struct OutputOptions {
 };
 
 struct DataOptions {
-  std::string format;
+  std::string format, label, labels, drop;
   bool zero_based = false;
+  std::optional<double> positive_label;
   std::string precision = "f64";
 
   void add(CLI::App& app);
@@ -82,8 +83,10 @@ struct EffortOptions {
   double max_passes = 10000.0;
   std::optional<double> time_limit;
   std::uint64_t seed = 0;
+  std::string row_order = "auto";
 
   void add(CLI::App& app);
+  [[nodiscard]] std::optional<solver::RowOrder> rows() const;
   // A name that exists, `auto` included; otherwise a usage error.
   void check_solver() const;
   [[nodiscard]] run::Options resolve() const;

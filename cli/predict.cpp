@@ -11,6 +11,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/data_input.hpp"
 #include "cli/model_input.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
@@ -57,23 +58,29 @@ std::string probability_lines(const model::Linear& linear, std::span<const doubl
 }
 
 struct Summary {
-  model::Metrics metrics;
+  std::size_t rows = 0;
+  std::optional<model::Metrics> metrics{};  // nothing where the data have no labels
   bool regression = false;
   std::optional<std::size_t> certified{};  // labels; nothing where none can be
 
   [[nodiscard]] double share() const {
-    return metrics.rows == 0 ? 0.0 : static_cast<double>(*certified) / static_cast<double>(metrics.rows);
+    return rows == 0 ? 0.0 : static_cast<double>(*certified) / static_cast<double>(rows);
   }
 };
 
-std::string text_of(const Summary& summary) {
-  const model::Metrics& m = summary.metrics;
-  if (summary.regression) {
-    std::string text = fmt::format("mean squared error {:.8g} over {} rows", m.mean_squared_error, m.rows);
-    if (m.squared_correlation) text += fmt::format(", squared correlation {:.6g}", *m.squared_correlation);
-    return text + "\n";
+std::string quality(const Summary& summary) {
+  if (!summary.metrics) return fmt::format("{} rows, without labels to compare with\n", summary.rows);
+  const model::Metrics& m = *summary.metrics;
+  if (!summary.regression) {
+    return fmt::format("accuracy {:.4f} % ({} of {})\n", 100.0 * m.accuracy, m.correct, m.rows);
   }
-  std::string text = fmt::format("accuracy {:.4f} % ({} of {})\n", 100.0 * m.accuracy, m.correct, m.rows);
+  std::string text = fmt::format("mean squared error {:.8g} over {} rows", m.mean_squared_error, m.rows);
+  if (m.squared_correlation) text += fmt::format(", squared correlation {:.6g}", *m.squared_correlation);
+  return text + "\n";
+}
+
+std::string text_of(const Summary& summary) {
+  std::string text = quality(summary);
   if (summary.certified) {
     // Rounded down: what is claimed is true.
     text += fmt::format("{:.2f} % of the labels are certified: they provably equal those of the exact optimum\n",
@@ -83,18 +90,17 @@ std::string text_of(const Summary& summary) {
 }
 
 Json json_of(const Summary& summary, const Predict& predict, double seconds) {
-  const model::Metrics& m = summary.metrics;
-  Json object{{"rows", m.rows}};
-  if (summary.regression) {
-    object["mean_squared_error"] = finite(m.mean_squared_error);
-    if (m.squared_correlation) object["squared_correlation"] = finite(*m.squared_correlation);
-  } else {
-    object["accuracy"] = m.accuracy;
-    object["correct"] = m.correct;
-    if (summary.certified) {
-      object["certified"] = *summary.certified;
-      object["certified_share"] = summary.share();
-    }
+  Json object{{"rows", summary.rows}};
+  if (const auto& m = summary.metrics; m && summary.regression) {
+    object["mean_squared_error"] = finite(m->mean_squared_error);
+    if (m->squared_correlation) object["squared_correlation"] = finite(*m->squared_correlation);
+  } else if (m) {
+    object["accuracy"] = m->accuracy;
+    object["correct"] = m->correct;
+  }
+  if (summary.certified) {
+    object["certified"] = *summary.certified;
+    object["certified_share"] = summary.share();
   }
   object["output"] = predict.out_path;
   object["model"] = predict.model_path;
@@ -126,7 +132,7 @@ int run_predict(Predict& predict) {
   const auto* own = std::get_if<model::Model>(&any);
   if (!reading.index_base) reading.index_base = own != nullptr ? own->index_base : 1;
   predict.threads.apply();
-  const data::Dataset dataset = data::read(predict.data_path, reading);
+  const data::Dataset dataset = read_data(predict.data_path, reading, predict.output);
 
   const model::Linear linear = std::visit([](const auto& chosen) { return model::linear(chosen); }, any);
   const model::Table scores = model::scores(linear, dataset.matrix());
@@ -135,7 +141,8 @@ int run_predict(Predict& predict) {
                            : predict.probabilities
                                ? probability_lines(linear, labels, model::probabilities(linear, scores))
                                : lines_of(labels);
-  Summary summary{.metrics = model::metrics(linear, labels, dataset.targets), .regression = linear.regression()};
+  Summary summary{.rows = dataset.rows(), .regression = linear.regression()};
+  if (!dataset.targets.empty()) summary.metrics = model::metrics(linear, labels, dataset.targets);
   if (own != nullptr && model::certifies_labels(*own)) summary.certified = count_certified(*own, dataset.matrix());
 
   if (predict.out_path.empty()) {
@@ -173,6 +180,7 @@ Action add_predict(CLI::App& app) {
   add_text(command, "--model-format", predict->model_format, "fenchel|liblinear", "(default: by content)");
   predict->threads.add(command);
   predict->data.add(command);
+  predict->data.add_precision(command);
   predict->output.add(command);
   return [predict] { return run_predict(*predict); };
 }

@@ -18,6 +18,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/fenchelConfig.cmake
   ${PROJECT_BINARY_DIR}/fenchelConfigVersion.cmake
   cmake/FindxxHash.cmake
+  cmake/Findzstd.cmake
   DESTINATION ${package_dir})
 
 list(JOIN FENCHEL_ARITHMETIC " " pc_cflags)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -41,25 +42,26 @@ struct DenseRow {
 // threads at once and costs one look at a flag for a block that was checked already; it throws Error(Fault::input).
 class RowGuard {
  public:
+  // Blocks of 2^k rows, so that finding a row's block is a shift.
   RowGuard(std::size_t rows, std::size_t rows_in_block)
-      : rows_in_block_(rows_in_block), checked_((rows + rows_in_block - 1) / rows_in_block) {}
+      : shift_(std::countr_zero(rows_in_block)), checked_((rows + rows_in_block - 1) / rows_in_block) {}
   virtual ~RowGuard() = default;
   RowGuard(const RowGuard&) = delete;
   RowGuard& operator=(const RowGuard&) = delete;
 
   void ensure(std::size_t row) const {
-    const std::size_t block = row / rows_in_block_;
+    const std::size_t block = row >> shift_;
     if (checked_[block].load(std::memory_order_acquire) != 0) return;
     check(block);
     checked_[block].store(1, std::memory_order_release);
   }
   [[nodiscard]] std::size_t blocks() const { return checked_.size(); }
-  [[nodiscard]] std::size_t rows_in_block() const { return rows_in_block_; }
+  [[nodiscard]] std::size_t rows_in_block() const { return std::size_t{1} << shift_; }
 
  private:
   virtual void check(std::size_t block) const = 0;
 
-  std::size_t rows_in_block_;
+  int shift_;
   mutable std::vector<std::atomic<std::uint8_t>> checked_;
 };
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "fenchel/base/clock.hpp"
+#include "fenchel/base/memory.hpp"
+#include "fenchel/data/residence.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::registry {
@@ -23,6 +25,13 @@ run::Status worse(run::Status a, run::Status b) {
     return 0;
   };
   return rank(a) >= rank(b) ? a : b;
+}
+
+// Rows in random order from all over the file would make the disk read a page for each.
+solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& settings) {
+  if (settings.row_order) return *settings.row_order;
+  const bool too_large = data::is_mapped(matrix) && data::bytes_of(matrix) > usable_memory();
+  return too_large ? solver::RowOrder::windows : solver::RowOrder::shuffled;
 }
 
 }  // namespace
@@ -50,9 +59,10 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   Fit result;
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
+    const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
     const SolverEntry& entry = choose(plan.settings().solver, problem);
     const std::unique_ptr<solver::Solver> solver =
-        entry.make(problem, start.empty() ? solver::Start{} : start[k], plan.settings().seed);
+        entry.make(problem, start.empty() ? solver::Start{} : start[k], {plan.settings().seed, row_order});
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {
@@ -73,6 +83,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .status = run.status,
                               .passes = run.passes});
     result.solver = entry.name;
+    result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;

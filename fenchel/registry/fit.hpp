@@ -24,8 +24,9 @@ struct Output {
 struct Fit {
   std::vector<Output> outputs;
   std::string solver;
-  run::Status status = run::Status::optimal;  // the worst of the outputs
-  problem::Certificate total;                 // sums over the outputs
+  solver::RowOrder row_order = solver::RowOrder::shuffled;  // of solvers that go row by row
+  run::Status status = run::Status::optimal;                // the worst of the outputs
+  problem::Certificate total;                               // sums over the outputs
   double passes = 0.0;
   double certificate_passes = 0.0;
   double seconds = 0.0;

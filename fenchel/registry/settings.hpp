@@ -9,6 +9,7 @@
 #include "fenchel/loss/any.hpp"
 #include "fenchel/penalty/any.hpp"
 #include "fenchel/run/run.hpp"
+#include "fenchel/solver/solver.hpp"
 
 namespace fenchel::registry {
 
@@ -35,6 +36,7 @@ struct Settings {
   bool standardize = false;
   std::string solver = "auto";
   std::uint64_t seed = 0;
+  std::optional<solver::RowOrder> row_order;  // empty: windows for mapped data larger than memory, else shuffled
 };
 
 }  // namespace fenchel::registry

@@ -6,13 +6,16 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
-#include "fenchel/kernel/dual_sweep.hpp"
+#include "fenchel/data/residence.hpp"
 
 namespace fenchel::solver {
 namespace {
 
 constexpr std::uint64_t epochs_between_refreshes = 50;
 constexpr std::size_t sampled_rows = 4096;
+// Large enough for a disk to read at full speed, and to mix many rows; small against any memory. It must not depend on the
+// machine, so that the same seed gives the same bits.
+constexpr std::size_t window_bytes = std::size_t{32} << 20;
 // kappa relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
 constexpr double relative_kappa = 10.0;
 
@@ -31,10 +34,10 @@ std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penal
   return std::nullopt;
 }
 
-Sdca::Sdca(const problem::Problem& problem, const Start& start, std::uint64_t seed)
+Sdca::Sdca(const problem::Problem& problem, const Start& start, Chance chance)
     : problem_(problem),
       map_(problem.design),
-      random_(seed),
+      random_(chance.seed),
       shares_(problem.rows()),
       alpha_(problem.rows(), 0.0),
       induced_(problem.dimension(), 0.0) {
@@ -62,7 +65,32 @@ Sdca::Sdca(const problem::Problem& problem, const Start& start, std::uint64_t se
         problem_.loss);
     center_ = start.b;
   }
+  if (chance.rows == RowOrder::windows) cut_windows();
   induce();
+}
+
+void Sdca::cut_windows() {
+  const std::size_t n = problem_.rows();
+  const std::size_t bytes_a_row = data::bytes_of(problem_.design.matrix) / n;
+  const std::size_t rows = std::clamp<std::size_t>(window_bytes / (bytes_a_row + 1), 1, n);
+  for (std::size_t first = 0; first < n; first += rows) windows_.push_back({first, std::min(n, first + rows)});
+}
+
+void Sdca::draw_order() {
+  if (windows_.empty()) {
+    random_.shuffle(std::span(order_));
+    return;
+  }
+  random_.shuffle(std::span(windows_));
+  order_.clear();
+  for (Window& window : windows_) {
+    const std::size_t begin = order_.size();
+    for (std::size_t i = window.first; i < window.last; ++i) {
+      if (shares_[i] > 0.0) order_.push_back(static_cast<std::uint32_t>(i));
+    }
+    random_.shuffle(std::span(order_).subspan(begin));
+    window.end = order_.size();
+  }
 }
 
 void Sdca::induce() {
@@ -83,7 +111,7 @@ double Sdca::step() {
     induce();
     passes += 1.0;
   }
-  random_.shuffle(std::span(order_));
+  draw_order();
   kernel::SweepState state{.order = order_,
                            .targets = problem_.sample.targets,
                            .shares = shares_,
@@ -93,8 +121,43 @@ double Sdca::step() {
                            .b = b_,
                            .bias_step = bias_step_,
                            .sample_every = 1 + order_.size() / sampled_rows};
+  const kernel::SweepReport report = sweep(state);
+
+  // Recentring: b = b_t + s/kappa with s = sum c alpha / sum c; the new centre is b, so the same s moves it once more.
+  const double moved = state.b - center_;
+  const double imbalance = bias_step_ > 0.0 ? 2 * moved * moved / bias_step_ : 0.0;
+  center_ = state.b;
+  b_ = problem_.free_bias ? center_ + moved : 0.0;
+  const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
+  estimate_ = {.gap = sampled * report.sampled_terms + imbalance,
+               .primal = sampled * report.sampled_losses + problem_.penalty.value(candidate().w),
+               .scatter = 1.6};
+  stationary_ = !report.changed && moved == 0.0;
+  return passes;
+}
+
+kernel::SweepReport Sdca::sweep(kernel::SweepState& state) {
+  if (windows_.empty()) return sweep_part(state);
+  kernel::SweepReport total;
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < windows_.size(); ++k) {
+    // The disk reads the next window while this one is worked on.
+    if (k + 1 < windows_.size())
+      data::will_need(problem_.design.matrix, windows_[k + 1].first, windows_[k + 1].last);
+    state.order = std::span(order_).subspan(begin, windows_[k].end - begin);
+    begin = windows_[k].end;
+    const kernel::SweepReport part = sweep_part(state);
+    total.sampled_terms += part.sampled_terms;
+    total.sampled_losses += part.sampled_losses;
+    total.sampled_shares += part.sampled_shares;
+    total.changed = total.changed || part.changed;
+  }
+  return total;
+}
+
+kernel::SweepReport Sdca::sweep_part(kernel::SweepState& state) {
   const penalty::Separable& penalty = problem_.penalty;
-  const kernel::SweepReport report = std::visit(
+  return std::visit(
       [&](const auto& rows, const auto& loss) {
         if (plain_ridge(penalty)) {
           kernel::RidgeLink link{.w = induced_, .inverse_l2 = 1.0 / penalty.base().l2};
@@ -109,18 +172,6 @@ double Sdca::step() {
         return kernel::dual_sweep(rows, loss, link, state);
       },
       problem_.design.matrix, problem_.loss);
-
-  // Recentring: b = b_t + s/kappa with s = sum c alpha / sum c; the new centre is b, so the same s moves it once more.
-  const double moved = state.b - center_;
-  const double imbalance = bias_step_ > 0.0 ? 2 * moved * moved / bias_step_ : 0.0;
-  center_ = state.b;
-  b_ = problem_.free_bias ? center_ + moved : 0.0;
-  const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
-  estimate_ = {.gap = sampled * report.sampled_terms + imbalance,
-               .primal = sampled * report.sampled_losses + penalty.value(candidate().w),
-               .scatter = 1.6};
-  stationary_ = !report.changed && moved == 0.0;
-  return passes;
 }
 
 problem::Candidate Sdca::candidate() {

@@ -2,6 +2,7 @@
 // views, and never prints, times, certifies or decides to stop.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "fenchel/problem/problem.hpp"
@@ -13,6 +14,20 @@ struct Start {
   std::span<const double> w;
   double b = 0.0;
   std::span<const double> alpha;
+};
+
+// The order in which a solver that goes row by row visits them: all shuffled, or windows of consecutive rows in random
+// order, shuffled inside, so that data larger than memory are read from the disk in large pieces.
+enum class RowOrder { shuffled, windows };
+
+// What a solver draws from chance.
+struct Chance {
+  std::uint64_t seed = 0;
+  RowOrder rows = RowOrder::shuffled;
+
+  // Implicit: a seed alone is enough.
+  Chance(std::uint64_t s, RowOrder order = RowOrder::shuffled)
+      : seed(s), rows(order) {}  // NOLINT(google-explicit-constructor)
 };
 
 // Guesses from numbers seen during the last step. They only say when a certificate is worth its price.
