@@ -32,7 +32,8 @@ struct Settings {
   ClassWeight class_weight;
   std::string solver = "auto";
   std::uint64_t seed = 0;
-  std::optional<solver::RowOrder> row_order;  // empty: windows for mapped data larger than memory, else shuffled
+  std::optional<solver::RowOrder> row_order =
+      {};  // empty: windows for mapped data larger than memory, else shuffled
 };
 
 }  // namespace fenchel::registry
