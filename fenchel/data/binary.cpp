@@ -23,9 +23,10 @@ void check_base(const BinaryFile& file, const ReadOptions& options) {
   if (!options.index_base || *options.index_base == base) return;
   throw Error(
       Fault::input,
-      fmt::format("{}: its columns were counted from {} when it was made, not from {}: leave out --zero-based, or "
-                  "make it again from the text",
-                  file.name, base, *options.index_base));
+      fmt::format(
+          "{}: its columns were counted from {} when it was made, but the model or --zero-based says from {}: "
+          "make it again from the text, with or without --zero-based",
+          file.name, base, *options.index_base));
 }
 
 Values values_in(const BinaryFile& file) {
@@ -83,12 +84,6 @@ void narrow(Dataset& data, const BinaryFile& file, const LinesGuard& guard) {
   }
   std::visit([&](auto& storage) { storage.values = std::move(floats).freeze(kept); }, data.storage);
   data.guard = nullptr;
-}
-
-void make_binary(Dataset& data, double positive) {
-  std::vector<double> targets = data.targets.vector();
-  for (double& target : targets) target = target == positive ? 1.0 : -1.0;
-  data.targets = std::move(targets);
 }
 
 const LinesGuard* guard_of(const Dataset& data) { return dynamic_cast<const LinesGuard*>(data.guard.get()); }
@@ -154,7 +149,6 @@ Dataset read_binary(Source& source, const ReadOptions& options) {
                .precision = f32 ? Precision::f32 : Precision::f64,
                .guard = guard};
   if (f32 && !shape.single) narrow(data, *file, *guard);
-  if (options.positive) make_binary(data, *options.positive);
   return data;
 }
 

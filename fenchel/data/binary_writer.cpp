@@ -148,6 +148,10 @@ BinaryShape shape_of(const Dataset& data, const AnyLines& rows, const std::optio
 
 void write_binary(Sink& out, const Dataset& data, const BinaryOptions& options) {
   if (data.rows() == 0) throw Error(Fault::input, "data without rows cannot be stored in the binary format");
+  const bool sparse = std::holds_alternative<CsrStorage>(data.storage);
+  if (!sparse && cols(data.matrix()) == 0 && data.targets.empty()) {
+    throw Error(Fault::input, "rows without columns and targets cannot be stored in the binary format");
+  }
   const AnyLines rows = std::visit([](const auto& view) { return in_blocks(view); }, data.matrix());
   const std::vector<std::uint64_t> row_checksums = checksums_of(rows, data.guard.get());
   std::optional<ColumnStorage> storage;

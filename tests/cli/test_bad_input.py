@@ -20,7 +20,7 @@ DATA = {
     "index overflows": ("1 1:1\n-1 99999999999999999999:1\n", ["bad.svm:2:4:", "large"]),
     "index overflows 32 bits": ("1 1:1\n-1 4294967297:1\n", ["bad.svm:2:4:", "large"]),
     "no label": ("1:1 2:1\n", ["bad.svm:1:1:", "label"]),
-    "multi-label": ("1,2 1:1\n", ["bad.svm:1:1:", "multi-label"]),
+    "multi-label": ("1,2 1:1\n", ["bad.svm:1:1:", "--positive"]),
     "fractional class": ("1.5 1:1\n-1 1:2\n", ["1.5", "squared"]),
     "binary garbage": (bytes(range(256)) * 8, ["bad.svm"]),
     "text": ("this is not data\n", ["bad.svm:1:1:"]),
@@ -55,7 +55,6 @@ USAGE = {
     "seed is no number": (["--seed", "x"], ["--seed"]),
     "unknown precision": (["--precision", "f16"], ["f64", "f32"]),
     "unknown format": (["--format", "arff"], ["svmlight"]),
-    "later format": (["--format", "csv"], ["svmlight"]),
     "quiet and verbose": (["--quiet", "--verbose"], ["--quiet", "--verbose"]),
     "class weight of no class": (["--class-weight", "7:1"], ["class 7"]),
     "class weight malformed": (["--class-weight", "1"], ["LABEL:WEIGHT"]),
@@ -155,7 +154,7 @@ class BadUsage(CliTest):
     def test_commands(self):
         self.refused(2, says="command")
         self.refused(2, "trian", "x", says=["trian", "train"])
-        for later in ["path", "cv", "convert", "bench"]:
+        for later in ["path", "cv", "bench"]:
             self.refused(2, later, "x", says=["not part of this version", "train"])
         self.refused(2, "train", says="DATA")
         self.ok("train", self.small(), "model")

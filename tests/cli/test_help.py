@@ -5,7 +5,7 @@ import unittest
 
 from support import SOURCE, CliTest
 
-COMMANDS = ["train", "predict", "certify", "export", "info", "solvers", "generate"]
+COMMANDS = ["train", "predict", "certify", "export", "convert", "generate", "info", "solvers"]
 LOSSES = ["hinge", "squared-hinge", "smooth-hinge", "logistic", "squared", "absolute", "huber",
           "epsilon-insensitive", "squared-epsilon-insensitive", "quantile"]
 FITTING = ("--loss --penalty --lambda --C --bias --solver --tol --abs-tol --max-passes --time-limit --threads "
@@ -34,6 +34,12 @@ class Help(CliTest):
             self.assertRegex(text, rf"(?m)^  {loss} +\S", loss)
         for piece in ["max(0, 1 - m)^2", "log(1 + exp(-m))", "||w||_1", "lambda Omega(w)", "--gamma 1"]:
             self.assertIn(piece, text)
+
+    def test_data_options_are_everywhere(self):
+        for command in ["train", "predict", "certify", "info", "convert"]:
+            text = self.ok(command, "--help")
+            for option in "--format --zero-based --label --labels --drop --positive --precision".split():
+                self.assertRegex(text, rf"(?m)^  {option}\b", (command, option))
 
 
 class Solvers(CliTest):

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -307,9 +306,9 @@ TEST(Compaction, UnderF32TheRoundedValuesAreTheProblem) {
 }
 
 std::string written(const Dataset& data) {
-  std::ostringstream out;
+  StringSink out;
   write_svmlight(out, data);
-  return out.str();
+  return out.text();
 }
 
 TEST(Writer, NumbersAreShortestAndRoundTrip) {

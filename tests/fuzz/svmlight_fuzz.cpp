@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -46,9 +45,9 @@ void check_shape(const Dataset& data) {
 }
 
 void check_round_trip(const Dataset& data) {
-  std::ostringstream out;
+  StringSink out;
   write_svmlight(out, data);
-  Source written = Source::of_text(out.str(), "again");
+  Source written = Source::of_text(out.text(), "again");
   const Dataset again = read_svmlight(written, {.precision = data.precision});
   check_shape(again);
   require(fingerprint(data.matrix(), data.targets) == fingerprint(again.matrix(), again.targets));
