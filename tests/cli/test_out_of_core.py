@@ -104,7 +104,7 @@ class SecondOpinion(CliTest):
         targets, offsets, columns, values, width = sample(5000, 6, 60)
         write_fbin(self.dir / "d.fbin", targets, offsets, columns, values, width, 256)
         self.assertTrue(self.json("info", "d.fbin", "--verify")["verified"])
-        lines = [f"{int(y)} " + " ".join(f"{c + 1}:{v!s}" for c, v in zip(columns[6 * i:6 * i + 6], values[6 * i:6 * i + 6]))
+        lines = [f"{int(y)} " + " ".join(f"{c + 1}:{float(v)!r}" for c, v in zip(columns[6 * i:6 * i + 6], values[6 * i:6 * i + 6]))
                  for i, y in enumerate(targets)]
         self.write("d.svm", "\n".join(lines) + "\n")
         options = ["--loss", "squared-hinge", "--seed", 3]
@@ -136,7 +136,7 @@ class SecondOpinion(CliTest):
 
 
 class OutOfCore(CliTest):
-    ROWS, IN_ROW, WIDTH = 1_200_000, 30, 3000
+    ROWS, IN_ROW, WIDTH = 320_000, 120, 6000
 
     def setUp(self):
         super().setUp()
@@ -155,12 +155,12 @@ class OutOfCore(CliTest):
                                timeout=300, preexec_fn=prepare)
         self.assertEqual(check.returncode, 0, check.stderr + check.stdout)
 
-    def test_with_less_data_than_the_file(self):
-        limit = self.size * 2 // 3
+    def test_with_a_third_of_the_memory(self):
+        limit = self.size // 3
         self.train(lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)), "windows")
 
     def test_in_a_control_group(self):
-        group = memory_group(self.size * 3 // 4)
+        group = memory_group(self.size // 2)
         if group is None:
             self.skipTest("no control group for memory can be made here")
         self.addCleanup(group.rmdir)

@@ -9,7 +9,6 @@
 #include <oneapi/tbb/global_control.h>
 
 #include "fenchel/base/random.hpp"
-#include "fenchel/data/svmlight.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -23,7 +22,7 @@ Dataset sparse(const Dataset& data) {
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> columns;
   std::vector<double> values;
-  const auto& m = std::get<DenseRows<double>>(data.matrix());
+  const auto m = std::get<DenseRows<double>>(data.matrix());
   for (std::size_t i = 0; i < m.rows(); ++i) {
     m.row(i).for_each([&](std::size_t j, double x) {
       if (x == 0.0) return;
