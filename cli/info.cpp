@@ -1,8 +1,6 @@
 // fenchel info: what is in a data or model file.
 #include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -13,7 +11,11 @@
 #include "cli/model_input.hpp"
 #include "cli/options.hpp"
 #include "cli/report.hpp"
-#include "fenchel/data/linear_map.hpp"
+#include "fenchel/data/binary.hpp"
+#include "fenchel/data/reader.hpp"
+#include "fenchel/data/residence.hpp"
+#include "fenchel/data/stream.hpp"
+#include "fenchel/data/summary.hpp"
 #include "fenchel/model/file.hpp"
 
 namespace fenchel::cli {
@@ -23,9 +25,8 @@ struct Info {
   std::string path;
   OutputOptions output;
   DataOptions data;
+  bool verify = false;
 };
-
-constexpr std::size_t most_labels = 20;
 
 // Objects as lines `key  value`; nested ones are indented.
 std::string lines_of(const Json& object, std::size_t indent = 0) {
@@ -45,92 +46,111 @@ std::string lines_of(const Json& object, std::size_t indent = 0) {
   return text;
 }
 
-Json label_counts(std::span<const double> targets) {
-  std::map<double, std::size_t> counts;
-  for (const double target : targets) ++counts[target];
-  std::vector<std::pair<double, std::size_t>> order(counts.begin(), counts.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+Json spread(const data::Spread& range) {
+  return {{"smallest", finite(range.smallest)}, {"mean", finite(range.mean)}, {"largest", finite(range.largest)}};
+}
+
+Json describe(const data::LabelSummary& labels, std::size_t rows) {
   Json top = Json::object();
-  for (const auto& [value, count] : order) {
-    if (top.size() == most_labels) break;
-    top[fmt::format("{}", value)] = count;
+  for (const auto& [value, count] : labels.most_frequent) top[fmt::format("{}", value)] = count;
+  Json object{
+      {"distinct", labels.distinct}, {"smallest", label(labels.smallest)}, {"largest", label(labels.largest)}};
+  if (labels.like_regression(rows)) {
+    object["quartiles"] = {label(labels.lower_quartile), label(labels.median), label(labels.upper_quartile)};
   }
-  return {{"distinct", counts.size()},
-          {"smallest", label(counts.begin()->first)},
-          {"largest", label(counts.rbegin()->first)},
-          {"most_frequent", std::move(top)}};
+  object["most_frequent"] = std::move(top);
+  return object;
 }
 
-struct Columns {
-  std::size_t empty = 0;
-  std::size_t nonzeros = 0;
-  double smallest = infinity;
-  double largest = -infinity;
-};
-
-Columns look_at_columns(const data::Matrix& matrix) {
-  Columns columns;
-  std::vector<bool> seen(data::cols(matrix));
-  std::visit(
-      [&](const auto& rows) {
-        for (std::size_t i = 0; i < rows.rows(); ++i) {
-          rows.row(i).for_each([&](std::size_t j, double value) {
-            if (value == 0.0) return;
-            seen[j] = true;
-            ++columns.nonzeros;
-            columns.smallest = std::min(columns.smallest, value);
-            columns.largest = std::max(columns.largest, value);
-          });
-        }
-      },
-      matrix);
-  columns.empty = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), false));
-  return columns;
-}
-
-struct Storage {
-  std::size_t bytes = 0;
-  std::string name;
-};
-
-Storage storage_of(const data::Dataset& dataset) {
+std::string storage_name(const data::Dataset& dataset) {
   return std::visit(
       []<class Kind>(const Kind& kind) {
+        const bool single = std::holds_alternative<data::Array<float>>(kind.values);
         constexpr bool sparse = std::is_same_v<Kind, data::CsrStorage>;
-        Storage found = std::visit(
-            []<class Value>(const data::Array<Value>& values) {
-              return Storage{values.size() * sizeof(Value), sizeof(Value) == 4 ? "float32" : "float64"};
-            },
-            kind.values);
-        if constexpr (sparse) found.bytes += kind.columns.size() * 4 + kind.offsets.size() * 8;
-        found.name += sparse ? ", sparse rows" : ", dense rows";
-        return found;
+        return fmt::format("{}, {} rows", single ? "float32" : "float64", sparse ? "sparse" : "dense");
       },
       dataset.storage);
 }
 
-Json describe(const data::Dataset& dataset, const std::string& path) {
-  const data::Matrix matrix = dataset.matrix();
-  const std::size_t n = data::rows(matrix);
-  const std::size_t d = data::cols(matrix);
-  const Columns columns = look_at_columns(matrix);
-  const std::vector<double> norms = data::LinearMap({.matrix = matrix}).row_square_norms({});
-  const auto [least, most] = std::minmax_element(norms.begin(), norms.end());
-  const Storage storage = storage_of(dataset);
-  const double cells = static_cast<double>(n) * static_cast<double>(d);
-  Json object{{"kind", "data"},
-              {"path", path},
-              {"rows", n},
-              {"features", d},
-              {"nonzeros", columns.nonzeros},
-              {"density", cells > 0.0 ? static_cast<double>(columns.nonzeros) / cells : 0.0},
-              {"empty_columns", columns.empty},
-              {"index_base", dataset.index_base}};
-  if (columns.nonzeros > 0) object["values"] = {{"smallest", columns.smallest}, {"largest", columns.largest}};
-  object["row_norms"] = {{"smallest", finite(std::sqrt(*least))}, {"largest", finite(std::sqrt(*most))}};
-  if (!dataset.targets.empty()) object["labels"] = label_counts(dataset.targets);
-  object["storage"] = storage.name;
-  object["memory_bytes"] = storage.bytes + 8 * n;
+// What a fit allocates besides the data: a dozen numbers a row, and a column's share of the accumulators.
+std::size_t fit_vectors(const data::Summary& summary) {
+  const std::size_t slabs = std::clamp<std::size_t>(summary.nonzeros / (4 * summary.columns + 1), 1, 16);
+  return 120 * summary.rows + (64 + 24 * slabs) * summary.columns;
+}
+
+void put_columns(Json& object, const std::string& kind, const data::ColumnKind& columns, int index_base) {
+  object[kind + "_columns"] = columns.count;
+  if (columns.count == 0) return;
+  Json names = Json::array();
+  for (const std::size_t j : columns.first) names.push_back(j + static_cast<std::size_t>(index_base));
+  object["first_" + kind + "_columns"] = std::move(names);
+}
+
+// What the file is, besides its content.
+struct Origin {
+  std::string format, compression;  // empty where nobody knows
+  std::size_t bytes = 0;
+};
+
+// Standard input cannot be looked at twice.
+Origin origin_of(const std::string& path, const data::ReadOptions& options) {
+  if (path == "-") return {.format = options.format, .compression = {}};
+  std::ifstream file(path, std::ios::binary);
+  std::string start(16, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  const data::Source source(path);
+  const std::string format =
+      options.format.empty() ? std::string(data::recognized(source.head(), source.name())) : options.format;
+  return {
+      .format = format, .compression = std::string(data::compression_of(start)), .bytes = source.size_on_disk()};
+}
+
+Json suggested(const data::Summary& summary, const Origin& origin) {
+  constexpr std::size_t long_text = std::size_t{100} << 20;
+  Json list = Json::array();
+  for (const auto& [flag, reason] : data::suggestions(summary))
+    list.push_back({{"flag", flag}, {"reason", reason}});
+  if (origin.bytes > long_text && origin.format != "fenchel-binary") {
+    list.push_back({{"flag", "fenchel convert"},
+                    {"reason", "a file of this size is read much faster in the binary format (.fbin)"}});
+  }
+  return list;
+}
+
+Json describe(const data::Dataset& dataset, const std::string& path, const Origin& origin) {
+  const data::Summary summary = data::summarize(dataset);
+  Json object{{"kind", "data"}, {"path", path}};
+  if (!origin.format.empty()) object["format"] = origin.format;
+  if (!origin.compression.empty()) object["compression"] = origin.compression;
+  if (origin.bytes > 0) object["bytes"] = origin.bytes;
+  object["rows"] = summary.rows;
+  object["features"] = summary.columns;
+  object["nonzeros"] = summary.nonzeros;
+  object["density"] = summary.density;
+  object["index_base"] = dataset.index_base;
+  object["empty_rows"] = summary.empty_rows;
+  object["duplicate_rows"] = summary.duplicate_rows;
+  put_columns(object, "empty", summary.empty_columns, dataset.index_base);
+  put_columns(object, "constant", summary.constant_columns, dataset.index_base);
+  put_columns(object, "duplicate", summary.duplicate_columns, dataset.index_base);
+  if (summary.nonzeros > 0) {
+    object["values"] = {{"smallest", summary.values.smallest}, {"largest", summary.values.largest}};
+    object["column_scales"] = {{"small", finite(summary.small_scale)}, {"large", finite(summary.large_scale)}};
+  }
+  object["row_nonzeros"] = spread(summary.row_nonzeros);
+  object["row_norms"] = spread(summary.row_norms);
+  if (summary.labels) object["labels"] = describe(*summary.labels, summary.rows);
+  if (!dataset.query.empty()) object["queries"] = true;
+  object["storage"] = storage_name(dataset);
+  const std::size_t bytes = data::bytes_of(dataset.matrix()) + 8 * dataset.targets.size();
+  object["memory_bytes"] = bytes;
+  object["fit_memory_bytes"] = bytes + fit_vectors(summary);
+  Json sections = Json::array();
+  for (const auto& [name, offset, size] : data::binary_sections(dataset)) {
+    sections.push_back({{"section", name}, {"offset", offset}, {"bytes", size}});
+  }
+  if (!sections.empty()) object["sections"] = std::move(sections);
+  if (Json list = suggested(summary, origin); !list.empty()) object["suggestions"] = std::move(list);
   return object;
 }
 
@@ -196,7 +216,12 @@ int run_info(const Info& info) {
     const AnyModel any = read_model(source, model_format(source, {}));
     object = std::visit([&](const auto& model) { return describe(model, info.path); }, any);
   } else {
-    object = describe(read_data(info.path, info.data.resolve(), info.output), info.path);
+    const data::ReadOptions options = info.data.resolve();
+    const Origin origin = origin_of(info.path, options);
+    const data::Dataset dataset = read_data(info.path, options, info.output);
+    if (info.verify) data::verify(dataset);
+    object = describe(dataset, info.path, origin);
+    if (info.verify) object["verified"] = true;
   }
   if (info.output.json) {
     print_json(object);
@@ -215,6 +240,11 @@ Action add_info(CLI::App& app) {
       ->required();
   info->data.add(command);
   info->data.add_precision(command);
+  command
+      .add_flag(
+          "--verify", info->verify,
+          "check every block of a .fbin file, both of its forms and the bytes between (exit 3 if any is damaged)")
+      ->group("Data");
   command.add_flag("--json", info->output.json, "print it as one JSON object")->group("Output");
   return [info] { return run_info(*info); };
 }
