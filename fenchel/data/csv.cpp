@@ -25,15 +25,14 @@ class Table {
   Table(const Layout& layout, const std::string& name) : layout_(layout), name_(name) {}
 
   void take(Piece piece) {
-    check_preamble(piece);
+    check_header(piece);
     if (piece.flaw) refuse(*piece.flaw);
     rows_ += piece.rows;
     lines_ += piece.lines;
     entries_ += piece.value_count();
     targets_ += piece.targets.size();
     wide_ = wide_ || std::holds_alternative<Array<double>>(piece.values);
-    begun_ = true;
-    after_header_ = after_header_ || piece.after_header;
+    after_header_ = after_header_ || piece.header_place;
     if (piece.rows > 0) pieces_.push_back(std::move(piece));
   }
 
@@ -56,19 +55,17 @@ class Table {
  private:
   using Storage = std::variant<CsrStorage, DenseStorage>;
 
-  // What a piece takes for mark and header is one only at the beginning.
-  void check_preamble(const Piece& piece) const {
-    const bool second_mark = piece.after_mark && begun_;
-    const bool second_header = piece.after_header && (after_header_ || rows_ > 0);
-    if (second_mark) refuse({{}, 0, ": a byte order mark where only the file may have one, at its beginning"});
-    if (!second_header) return;
+  // What a piece takes for the header is one only before all rows.
+  void check_header(const Piece& piece) const {
+    if (!piece.header_place || (!after_header_ && rows_ == 0)) return;
     Layout plain = layout_;
     plain.header.clear();
     std::atomic<bool> inexact = true;
     const Piece again =
         csv::parse_piece(Source::of_text(layout_.header, name_).text(), plain, Precision::f64, inexact);
     Flaw flaw = again.flaw ? *again.flaw : Flaw{{}, 0, ": the header again"};
-    flaw.place.line += piece.header_line;
+    if (flaw.place.line == 1) flaw.place.column += piece.header_place->column - 1;
+    flaw.place.line += piece.header_place->line - 1;
     refuse(flaw);
   }
 
@@ -114,7 +111,6 @@ class Table {
   std::size_t entries_ = 0;
   std::size_t targets_ = 0;
   bool wide_ = false;
-  bool begun_ = false;
   bool after_header_ = false;
 };
 

@@ -10,6 +10,12 @@ namespace fenchel::data::csv {
 // A tab is a blank wherever it is not the separator.
 inline bool is_blank(char c, char separator) { return (c == ' ' || c == '\t') && c != separator; }
 
+// Files that were put one behind the other have byte order marks at the beginning of lines.
+inline const char* skip_mark(const char* at, const char* end) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return std::string_view(at, end).starts_with(mark) ? at + mark.size() : at;
+}
+
 inline const char* skip_blanks(const char* at, const char* end, char separator) {
   while (at != end && is_blank(*at, separator)) ++at;
   return at;

@@ -68,8 +68,9 @@ bool is_number(std::string_view content) {
 std::optional<FirstRecord> first_record(std::string_view text, bool all, char separator, const std::string& name) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
-  const char* at = text.starts_with(byte_order_mark) ? begin + byte_order_mark.size() : begin;
+  const char* at = begin;
   while (at != end) {
+    at = skip_mark(at, end);
     const char* const first = skip_blanks(at, end, separator);
     if (!ends_line(first, end)) break;
     at = next_line(first, end);

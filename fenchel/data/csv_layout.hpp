@@ -13,8 +13,6 @@
 
 namespace fenchel::data::csv {
 
-inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 enum class Role : std::uint8_t { feature, label, dropped };
 
 struct Layout {

@@ -72,7 +72,7 @@ class PieceParser {
         columns_(layout.sparse ? most_numbers_ : 0) {}
 
   Piece parse() {
-    const char* at = skip_preamble(text_.data());
+    const char* at = skip_header(text_.data());
     while (at != end_ && !piece_.flaw) at = line(at);
     piece_.targets = std::move(targets_).freeze(target_count_);
     piece_.counts = std::move(counts_).freeze(layout_.sparse ? piece_.rows : 0);
@@ -82,20 +82,19 @@ class PieceParser {
   }
 
  private:
-  // Only the first piece has a mark and a header. Whoever puts the pieces together knows which is the first.
-  const char* skip_preamble(const char* at) {
-    piece_.after_mark = text_.starts_with(byte_order_mark);
-    if (piece_.after_mark) at += byte_order_mark.size();
+  // Only the first piece has a header. Whoever puts the pieces together knows which is the first.
+  const char* skip_header(const char* at) {
+    if (layout_.header.empty()) return at;
     while (at != end_) {
-      const char* const first = skip_blanks(at, end_, separator_);
+      const char* const first = skip_blanks(skip_mark(at, end_), end_, separator_);
       if (!ends_line(first, end_)) break;
       at = end_line(first);
     }
-    piece_.after_header = !layout_.header.empty() && std::string_view(at, end_).starts_with(layout_.header);
-    if (!piece_.after_header) return at;
-    piece_.header_line = piece_.lines;
+    const char* const header = skip_mark(at, end_);
+    if (!std::string_view(header, end_).starts_with(layout_.header)) return at;
+    piece_.header_place = {.line = piece_.lines + 1, .column = static_cast<std::size_t>(header - at) + 1};
     piece_.lines += static_cast<std::size_t>(std::ranges::count(layout_.header, '\n'));
-    return at + layout_.header.size();
+    return header + layout_.header.size();
   }
 
   const char* end_line(const char* at) {
@@ -105,6 +104,7 @@ class PieceParser {
   }
 
   const char* line(const char* at) {
+    at = skip_mark(at, end_);
     const char* const first = skip_blanks(at, end_, separator_);
     if (ends_line(first, end_)) return end_line(first);
     return record(at);
@@ -134,6 +134,10 @@ class PieceParser {
   }
 
   const char* number(const char* at, std::size_t column, Role role) {
+    // A single digit is what most cells of many tables are.
+    if (end_ - at > 1 && at[1] == separator_ && *at >= '0' && *at <= '9') {
+      return store(*at - '0', column, role, at, at + 1) ? at + 1 : nullptr;
+    }
     const QuickNumber quick = quick_number(at);
     // It may have looked beyond the end.
     if (quick.end != nullptr && quick.end < end_ && (*quick.end == separator_ || *quick.end == '\n')) {

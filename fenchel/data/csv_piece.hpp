@@ -24,15 +24,13 @@ struct Flaw {
 
 struct Piece {
   std::size_t rows = 0;
-  std::size_t lines = 0;         // line ends
-  std::size_t cells = 0;         // of features
-  bool after_mark = false;       // it began with a byte order mark
-  bool after_header = false;     // its first record was the header
-  std::size_t header_line = 0;   // line ends before that
-  Array<double> targets;         // one a row, unless there are none
-  Array<std::uint32_t> counts;   // sparse: entries of each row
-  Array<std::uint32_t> columns;  // sparse: of each entry
-  Values values;                 // dense: all of them; in floats as long as that is exact
+  std::size_t lines = 0;              // line ends
+  std::size_t cells = 0;              // of features
+  std::optional<Place> header_place;  // of the header, if it was the first record
+  Array<double> targets;              // one a row, unless there are none
+  Array<std::uint32_t> counts;        // sparse: entries of each row
+  Array<std::uint32_t> columns;       // sparse: of each entry
+  Values values;                      // dense: all of them; in floats as long as that is exact
   std::optional<Flaw> flaw;
   std::optional<Complaint> complaint;  // never: which row it is in must be known to word it
 

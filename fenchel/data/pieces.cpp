@@ -24,15 +24,19 @@ std::size_t end_of_line(std::string_view text, std::size_t from, Lines lines) {
   }
 }
 
-// One behind the last line end in text; 0 if it has none.
+// One behind the last line end in text; 0 if it has none. Each byte is looked at once or twice, however many quotes
+// and lines there are.
 std::size_t last_line_end(std::string_view text, Lines lines) {
-  std::size_t newline = text.rfind('\n');
-  if (lines == Lines::quoted) {
-    while (newline != std::string_view::npos && odd_quotes(text.substr(0, newline))) {
-      newline = newline == 0 ? std::string_view::npos : text.rfind('\n', newline - 1);
-    }
+  if (lines == Lines::plain) return text.rfind('\n') + 1;  // npos + 1 is 0
+  std::size_t last = 0;
+  bool open = false;
+  for (std::size_t from = 0; from <= text.size(); open = !open) {
+    const std::size_t quote = std::min(text.find('"', from), text.size());
+    const std::size_t newline = open ? std::string_view::npos : text.substr(from, quote - from).rfind('\n');
+    if (newline != std::string_view::npos) last = from + newline + 1;
+    from = quote + 1;
   }
-  return newline == std::string_view::npos ? 0 : newline + 1;
+  return last;
 }
 
 }  // namespace

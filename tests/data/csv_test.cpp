@@ -144,6 +144,9 @@ TEST(Csv, ReadsWhatRfc4180Allows) {
                "1,2\n"),
          {1}, {2});
   expect(parse("\xEF\xBB\xBF\r\n\"y\",a\n1,2\n"), {1}, {2});
+  expect(parse("y,a\n\xEF\xBB\xBF"
+               "1,2\n\xEF\xBB\xBF\n\xEF\xBB\xBF 3,4\n"),
+         {1, 3}, {2, 4});
   expect(parse(" 1 ,\t2\t\n"), {1}, {2});
   expect(parse("\"1\",\"2\"\n \" 3 \" ,\"4\"\r\n"), {1, 3}, {2, 4});
   expect(parse("\"a \"\"b\"\"\",y\n\"1\",\"2\"\n", {.label = "a \"b\""}), {1}, {2});

@@ -1,0 +1,111 @@
+// Any bytes at all: the csv reader either refuses them with an Error or gives a well-formed data set, the same from a
+// text in memory as from a stream, that survives being written and read again.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/data/csv.hpp"
+#include "fenchel/data/fingerprint.hpp"
+#include "tests/support/streams.hpp"
+
+namespace {
+
+using namespace fenchel;
+using namespace fenchel::data;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+template <class Numbers>
+void check_numbers(const Numbers& numbers, bool zeros) {
+  for (const auto number : numbers) require(std::isfinite(number) && (zeros || number != 0));
+}
+
+void check_shape(const DenseStorage& dense) {
+  std::visit(
+      [&](const auto& values) {
+        require(values.size() == dense.row_count * dense.column_count);
+        check_numbers(values, true);
+      },
+      dense.values);
+}
+
+void check_shape(const CsrStorage& csr) {
+  require(csr.offsets.front() == 0 && csr.offsets.back() == csr.columns.size());
+  for (std::size_t i = 0; i + 1 < csr.offsets.size(); ++i) {
+    require(csr.offsets[i] <= csr.offsets[i + 1]);
+    for (std::uint64_t k = csr.offsets[i]; k < csr.offsets[i + 1]; ++k) {
+      require(csr.columns[k] < csr.column_count);
+      require(k == csr.offsets[i] || csr.columns[k - 1] < csr.columns[k]);
+    }
+  }
+  std::visit(
+      [&](const auto& values) {
+        require(values.size() == csr.columns.size());
+        check_numbers(values, false);
+      },
+      csr.values);
+}
+
+void check_same(const Dataset& a, const Dataset& b) {
+  require(a.rows() == b.rows() && cols(a.matrix()) == cols(b.matrix()));
+  require(a.targets == b.targets && a.matrix().index() == b.matrix().index());
+  const Array<double> zeros = std::vector<double>(a.rows());
+  const Array<double>& targets = a.targets.empty() ? zeros : a.targets;
+  require(fingerprint(a.matrix(), targets) == fingerprint(b.matrix(), targets));
+}
+
+struct Outcome {
+  std::optional<Dataset> data;
+  std::string error;
+};
+
+Outcome read(Source source, const ReadOptions& options, char separator) {
+  try {
+    return {read_csv(source, options, separator), {}};
+  } catch (const Error& error) {
+    // Only the input is to blame, unless an option asks for a column.
+    require(error.fault() == Fault::input || !options.drop.empty());
+    return {{}, error.what()};
+  }
+}
+
+void check(std::string_view text, const ReadOptions& options, char separator) {
+  const Outcome whole = read(Source::of_text(text, "fuzz"), options, separator);
+  const Outcome streamed = read(test::stream_of(text, "fuzz", 7), options, separator);
+  require(whole.error == streamed.error);
+  if (!whole.data) {
+    require(whole.error.starts_with("fuzz:") || !options.drop.empty());
+    return;
+  }
+  const Dataset& data = *whole.data;
+  require(data.rows() > 0 && data.query.empty() && data.index_base == 1);
+  require(data.targets.size() == (options.label == "none" ? 0 : data.rows()));
+  check_numbers(data.targets, true);
+  std::visit([](const auto& storage) { check_shape(storage); }, data.storage);
+  check_same(data, *streamed.data);
+
+  StringSink out;
+  write_csv(out, data, separator);
+  const ReadOptions again{.precision = data.precision, .label = options.label};
+  check_same(data, *read(Source::of_text(out.text(), "again"), again, separator).data);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  check(text, {}, '\0');
+  check(text, {.precision = Precision::f32, .label = "none"}, ',');
+  check(text, {.drop = {"1"}}, '\t');
+  return 0;
+}
