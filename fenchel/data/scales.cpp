@@ -11,21 +11,21 @@ namespace fenchel::data {
 
 namespace {
 
-struct Spread {
+struct Deviation {
   double weight = 0.0;  // of the stored entries
   double square = 0.0;  // weighted, around the mean
 };
 
 // Every slab of rows has sums of its own; they are added up in order.
-std::vector<Spread> spreads(const Matrix& matrix, std::span<const double> weights, std::span<const double> means) {
+std::vector<Deviation> deviations(const Matrix& matrix, std::span<const double> weights, std::span<const double> means) {
   const std::size_t d = means.size();
   const std::vector<std::size_t> slabs = accumulation_slabs(matrix);
   const std::size_t count = slabs.size() - 1;
-  std::vector<Spread> sums(d * count);
+  std::vector<Deviation> sums(d * count);
   std::visit(
       [&](const auto& m) {
         oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t slab) {
-          const std::span<Spread> own = std::span(sums).subspan(slab * d, d);
+          const std::span<Deviation> own = std::span(sums).subspan(slab * d, d);
           for (std::size_t i = slabs[slab]; i < slabs[slab + 1]; ++i) {
             const double c = weights.empty() ? 1.0 : weights[i];
             m.row(i).for_each([&](std::size_t j, double x) {
@@ -61,7 +61,7 @@ std::vector<double> column_scales(const Matrix& matrix, std::span<const double> 
   std::vector<double> means(d);
   LinearMap(Design{.matrix = matrix}).adjoint(c, means);
   for (double& mean : means) mean /= total;
-  const std::vector<Spread> spread = spreads(matrix, weights, means);
+  const std::vector<Deviation> spread = deviations(matrix, weights, means);
   std::vector<double> scales(d);
   for (std::size_t j = 0; j < d; ++j) {
     const double missing = std::max(total - spread[j].weight, 0.0);  // of the zeros that are not stored
