@@ -1,7 +1,8 @@
 """Our numbers against those of scikit-learn, NumPy and SciPy, on all real data that time allows: what `convert` writes
-is, bit for bit, what their readers make of the same files."""
+is, bit for bit, what their readers make of the same files. The binary form is read here by its description alone."""
 
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,12 +26,26 @@ if not DATA or not Path(DATA).is_dir():
     raise unittest.SkipTest("FENCHEL_DATA does not name a directory")
 
 SECONDS = 60  # then the larger files are left out
-MOST_CELLS = 4e6  # of dense forms
-UNCOMPRESSED = 40e6  # bytes; the peers' readers take seconds for more
+SMALL = 1e6  # bytes of text for the peers' slower readers
 
 
 def convert(*args):
     subprocess.run([CLI, "convert", "--quiet", *map(str, args)], check=True, timeout=120)
+
+
+def read_binary(path):
+    """Sparse rows, labels and query ids of a .fbin file."""
+    content = path.read_bytes()
+    rows, columns = struct.unpack_from("<QQ", content, 32)
+    flags, count = struct.unpack_from("<II", content, 80)
+    sections = {}
+    for k in range(count):
+        kind, _, offset, size = struct.unpack_from("<IIQQ", content, 88 + 24 * k)
+        sections[kind] = content[offset:offset + size]
+    part = lambda kind, dtype: np.frombuffer(sections.get(kind, b""), dtype).copy()
+    values = part(6, "<f4" if flags & 2 else "<f8")
+    matrix = scipy.sparse.csr_matrix((values, part(5, "<u4").astype("i8"), part(4, "<u8").astype("i8")), (rows, columns))
+    return matrix, part(1, "<f8"), part(2, "<i8")
 
 
 def same(ours, theirs):
@@ -58,28 +73,35 @@ class ReadersTest(unittest.TestCase):
                 break
             text = self.dir / path.stem
             subprocess.run(["zstd", "-dqf", path, "-o", text], check=True)
-            if text.stat().st_size <= UNCOMPRESSED:
-                with self.subTest(path.name):
-                    self.compare(path, text)
-                compared += 1
+            with self.subTest(path.name):
+                self.compare(path, text)
+            compared += 1
             text.unlink()
         self.assertGreater(compared, 0)
 
     def compare(self, compressed, text):
-        X, y = load_svmlight_file(str(text))
-        mtx, labels = self.dir / "a.mtx", self.dir / "a.labels.txt"
-        convert(compressed, mtx)  # decompressed on the way
-        ours = scipy.sparse.csr_matrix(scipy.io.mmread(str(mtx)))
+        X, y, queries = load_svmlight_file(str(text), query_id=True)
+        binary = self.dir / "a.fbin"
+        convert(compressed, binary)  # decompressed on the way
+        ours, labels, our_queries = read_binary(binary)
         self.assertTrue(same(ours, X), "values")
-        self.assertTrue(np.array_equal(np.loadtxt(labels, ndmin=1), y), "labels")
-        rounded = self.dir / "r.mtx"
-        convert(text, rounded, "--precision", "f32")
-        self.assertTrue(same(scipy.io.mmread(str(rounded)), X.astype("f4")), "values in single precision")
-        if X.shape[0] * X.shape[1] <= MOST_CELLS:
-            convert(text, self.dir / "a.npy")
-            dense = np.load(self.dir / "a.npy")
-            self.assertTrue(np.array_equal(dense, X.toarray()), "dense values")
-            self.assertTrue(np.array_equal(np.load(self.dir / "a.labels.npy"), y), "dense labels")
+        self.assertTrue(np.array_equal(labels, y), "labels")
+        self.assertTrue(np.array_equal(our_queries, queries), "query ids")
+        convert(text, binary, "--precision", "f32")
+        self.assertTrue(same(read_binary(binary)[0], X.astype("f4")), "values in single precision")
+        if text.stat().st_size <= SMALL and len(queries) == 0:
+            self.compare_other_formats(text, X, y)
+
+    def compare_other_formats(self, text, X, y):
+        convert(text, self.dir / "a.mtx")
+        self.assertTrue(same(scipy.io.mmread(str(self.dir / "a.mtx")), X), "mtx")
+        self.assertTrue(np.array_equal(np.loadtxt(self.dir / "a.labels.txt", ndmin=1), y), "labels of mtx")
+        convert(text, self.dir / "a.npy")
+        self.assertTrue(np.array_equal(np.load(self.dir / "a.npy"), X.toarray()), "npy")
+        self.assertTrue(np.array_equal(np.load(self.dir / "a.labels.npy"), y), "labels of npy")
+        convert(text, self.dir / "a.csv")
+        table = np.loadtxt(self.dir / "a.csv", delimiter=",", skiprows=1, ndmin=2)
+        self.assertTrue(np.array_equal(table, np.column_stack([y, X.toarray()])), "csv")
 
     def back(self, path, *options):
         """What we make of a file, as scikit-learn reads our svmlight."""
