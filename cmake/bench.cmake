@@ -1,9 +1,9 @@
-# Micro-benchmarks: bench/*_bench.cpp in one binary.
+# Programs that the scripts in bench/ run to measure inside a process: every bench/NAME.cpp is one.
 
-find_package(benchmark REQUIRED)
-file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS bench/*_bench.cpp)
-if(bench_sources)
-  add_executable(fenchel_bench ${bench_sources})
-  target_include_directories(fenchel_bench PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(fenchel_bench PRIVATE fenchel fenchel_warnings benchmark::benchmark_main)
-endif()
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
+foreach(source IN LISTS bench_sources)
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE fenchel fenchel_warnings)
+endforeach()

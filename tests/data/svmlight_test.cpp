@@ -384,35 +384,12 @@ TEST_F(Files, ThatCannotBeReadSayWhy) {
   EXPECT_EQ(error_of([&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
 }
 
-TEST_F(Files, OfOtherFormatsAreNamed) {
-  const auto looks = [&](const std::string& content) {
-    const std::string path = file("x", content);
-    std::string said = error_of([&] { read(path); });
-    EXPECT_TRUE(said.starts_with(path + ": looks like ")) << said;
-    EXPECT_NE(said.find("this version reads svmlight text only"), std::string::npos) << said;
-    said = said.substr(path.size() + 13);
-    return said.substr(0, said.find(':'));
-  };
-  EXPECT_EQ(looks("\x93NUMPY\x01\x00v"s), "NumPy's npy format");
-  EXPECT_EQ(looks("%%MatrixMarket matrix coordinate real general\n"), "the MatrixMarket format");
-  EXPECT_EQ(looks("fenchel model 1\n"), "a model or binary file of fenchel");
-  EXPECT_EQ(looks("# c\n\n a,b,label\n1,2,3\n"), "CSV or TSV");
-  EXPECT_EQ(looks("1\t2\t3\n"), "CSV or TSV");
+TEST_F(Files, WithTabsAreNoTablesYet) {
   EXPECT_EQ(read(file("y", "1\t# a, b\n2\t\n")).targets, (Numbers{1, 2}));
   EXPECT_EQ(read(file("z", "1\t\n")).targets, (Numbers{1}));
   // An empty file has no format to be mistaken for.
   const std::string empty = file("empty", "");
   EXPECT_EQ(error_of([&] { read(empty); }), empty + ": holds no rows");
-}
-
-TEST_F(Files, FormatNames) {
-  const std::string path = file("a.svm", "1 1:2\n");
-  for (const std::string format : {"csv", "tsv", "npy", "mtx", "fenchel-binary"}) {
-    EXPECT_EQ(error_of([&] { read(path, {.format = format}); }, Fault::usage),
-              "--format " + format + " is not available yet: this version reads svmlight only");
-  }
-  EXPECT_EQ(error_of([&] { read(path, {.format = "xls"}); }, Fault::usage),
-            "--format 'xls': no such format; this version reads svmlight");
 }
 
 }  // namespace
