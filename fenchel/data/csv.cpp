@@ -90,7 +90,7 @@ class Table {
     Buffer<std::uint64_t> offsets(layout_.sparse ? rows_ + 1 : 0, spill);
     oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
       const Piece piece = std::move(pieces_[k]);
-      const auto [row, entry] = starts[k];
+      const std::size_t row = starts[k].row, entry = starts[k].entry;
       std::visit([&](const auto& from) { std::ranges::copy(from, values.data() + entry); }, piece.values);
       if (targets_ > 0) std::ranges::copy(piece.targets, targets.data() + row);
       if (!layout_.sparse) return;

@@ -241,11 +241,11 @@ class Columns {
 };
 
 // A record that is cut off at the end of the sample, and whatever is wrong, does not matter here.
-bool few_nonzeros(const Layout& layout, std::string_view sample) {
+bool few_nonzeros(const Layout& layout, std::string_view sample, Precision precision) {
   Layout trial = layout;
   trial.sparse = true;
   std::atomic<bool> inexact = false;
-  const Piece piece = parse_piece(sample, trial, Precision::f64, inexact);
+  const Piece piece = parse_piece(sample, trial, precision, inexact);
   constexpr std::size_t quarter = 4;
   return piece.value_count() * quarter < piece.cells;
 }
@@ -272,7 +272,7 @@ Layout find_layout(Source& source, const ReadOptions& options, char separator) {
     layout.header = text.substr(first.begin, first.end - first.begin);
     layout.names = std::move(first.cells);
   }
-  layout.sparse = few_nonzeros(layout, text);
+  layout.sparse = few_nonzeros(layout, text, options.precision);
   return layout;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -91,25 +92,35 @@ void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take, Check
     PieceReader::Block block;
     std::optional<Part> part;
   };
-  using Handle = std::shared_ptr<Token>;
+  // The tokens belong to us and only pointers travel: the pipeline forgets what was on its way when something throws.
+  // They are delivered in order, so that one is free again before as many others have followed.
+  constexpr std::size_t in_flight = 8;
+  std::array<Token, in_flight> tokens;
+  std::size_t begun = 0;
   using oneapi::tbb::filter_mode;
   PieceReader reader(source.stream(), lines);
-  const auto read = [&](oneapi::tbb::flow_control& control) -> Handle {
+  const auto read = [&](oneapi::tbb::flow_control& control) -> Token* {
     auto block = reader.next();
-    if (block) return std::make_shared<Token>(Token{std::move(*block), {}});
-    control.stop();
-    return {};
+    if (!block) {
+      control.stop();
+      return nullptr;
+    }
+    Token& token = tokens[begun++ % in_flight];
+    token.block = std::move(*block);
+    return &token;
   };
-  const auto parse = [&](const Handle& token) {
+  const auto parse = [&](Token* token) {
     token->part.emplace(work(token->block.text));
     return token;
   };
-  const auto deliver = [&](const Handle& token) { accept(*token->part, token->block.text); };
-  constexpr std::size_t in_flight = 8;
+  const auto deliver = [&](Token* token) {
+    accept(*token->part, token->block.text);
+    *token = {};
+  };
   oneapi::tbb::parallel_pipeline(in_flight,
-                                 oneapi::tbb::make_filter<void, Handle>(filter_mode::serial_in_order, read) &
-                                     oneapi::tbb::make_filter<Handle, Handle>(filter_mode::parallel, parse) &
-                                     oneapi::tbb::make_filter<Handle, void>(filter_mode::serial_in_order, deliver));
+                                 oneapi::tbb::make_filter<void, Token*>(filter_mode::serial_in_order, read) &
+                                     oneapi::tbb::make_filter<Token*, Token*>(filter_mode::parallel, parse) &
+                                     oneapi::tbb::make_filter<Token*, void>(filter_mode::serial_in_order, deliver));
 }
 
 template <class Work, class Take>

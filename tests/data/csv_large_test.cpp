@@ -129,7 +129,7 @@ TEST(CsvParallel, OneInexactValueAnywhereMakesDoubles) {
   check(header + "1,0.1,0,0,0,0\n" + text, 1, 2);
 }
 
-TEST(CsvParallel, SparseTables) {
+TEST(CsvLarge, SparseTables) {
   Random random(3);
   std::string text;
   for (std::size_t i = 0; i < 30000; ++i) {
@@ -151,7 +151,7 @@ TEST(CsvParallel, SparseTables) {
   EXPECT_EQ(again.text().substr(again.text().find('\n') + 1), text);
 }
 
-TEST(CsvParallel, QuotesAcrossThePlacesWhereTextIsCut) {
+TEST(CsvLarge, QuotesAcrossThePlacesWhereTextIsCut) {
   std::string text = "y,note,x\n";
   std::size_t lines = 1;
   for (std::size_t i = 0; text.size() < 3 * piece_bytes; ++i) {
@@ -182,7 +182,7 @@ TEST(CsvParallel, MistakesDeepInsideAreFoundWhereTheyAre) {
 }
 
 // A header that comes again is text among numbers, also where it happens to be the first line of a piece.
-TEST(CsvParallel, TheHeaderAgain) {
+TEST(CsvLarge, TheHeaderAgain) {
   const std::string header = "label,a\n";
   std::string text = header;
   std::size_t rows = 0;
@@ -208,7 +208,7 @@ TEST(CsvParallel, TheHeaderAgain) {
   }
 }
 
-TEST(CsvParallel, AFirstRecordLongerThanAPiece) {
+TEST(CsvLarge, AFirstRecordLongerThanAPiece) {
   std::string names = "y", numbers = "1";
   for (std::size_t j = 0; names.size() < 2 * piece_bytes; ++j) {
     names += fmt::format(",x{}", j);
@@ -220,7 +220,7 @@ TEST(CsvParallel, AFirstRecordLongerThanAPiece) {
   EXPECT_EQ(read_all_ways(names).error, "f: holds no rows");
 }
 
-TEST(CsvParallel, BlankLinesBeforeTheHeader) {
+TEST(CsvLarge, BlankLinesBeforeTheHeader) {
   const std::string blank(3 * piece_bytes, '\n');
   const Read read = read_all_ways(blank + "a,y\n1,2\n" + blank + "3,4");
   EXPECT_EQ(read.error, "");
@@ -229,7 +229,7 @@ TEST(CsvParallel, BlankLinesBeforeTheHeader) {
   EXPECT_TRUE(error.starts_with(fmt::format("f:{}:3: row 1, column 2 ('y')", 3 * piece_bytes + 2))) << error;
 }
 
-TEST(CsvParallel, TruncatedStreams) {
+TEST(CsvLarge, TruncatedStreams) {
   const std::string bytes = packed(table(), "gzip");
   auto half = std::make_unique<test::TextStream>(bytes.substr(0, bytes.size() / 2), 1000);
   const Read read = outcome(Source::of_stream(decompressed(std::move(half), "gzip", "f"), "f"), {});
