@@ -17,12 +17,15 @@ foreach(source IN LISTS fuzz_sources)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 
   set(corpus ${PROJECT_BINARY_DIR}/corpus/${name})
-  file(MAKE_DIRECTORY ${corpus} ${PROJECT_BINARY_DIR}/crashes)
+  file(MAKE_DIRECTORY ${corpus} ${PROJECT_BINARY_DIR}/crashes ${PROJECT_BINARY_DIR}/fuzz-logs)
   set(seeds ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   if(NOT IS_DIRECTORY ${seeds})
     set(seeds)
   endif()
-  add_test(NAME fuzz_${name} COMMAND fuzz_${name} ${corpus} ${seeds}
+  # What it says goes into a log, from which bench/data.py takes the number of executions.
+  set(log ${PROJECT_BINARY_DIR}/fuzz-logs/${name}.log)
+  add_test(NAME fuzz_${name} COMMAND sh -c "\"$0\" \"$@\" >${log} 2>&1 || { cat ${log}; exit 1; }"
+    $<TARGET_FILE:fuzz_${name}> ${corpus} ${seeds}
     -max_total_time=${FENCHEL_FUZZ_SECONDS} -timeout=20 -print_final_stats=1
     -artifact_prefix=${PROJECT_BINARY_DIR}/crashes/${name}-)
   set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT ${timeout})

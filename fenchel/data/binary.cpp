@@ -57,6 +57,16 @@ CsrStorage without_zeros(const CsrStorage& from, const Buffer<float>& floats) {
   return {std::move(offsets).freeze(), std::move(columns).freeze(kept), {}, from.column_count};
 }
 
+class LabelCheck final : public FirstUse {
+ public:
+  explicit LabelCheck(std::shared_ptr<const BinaryFile> file) : file_(std::move(file)) {}
+
+ private:
+  void check() const override { file_->check_labels(); }
+
+  std::shared_ptr<const BinaryFile> file_;
+};
+
 // The doubles of a file as floats, in memory of our own.
 void narrow(Dataset& data, const BinaryFile& file, const LinesGuard& guard) {
   guard.ensure_all();
@@ -138,13 +148,13 @@ Dataset read_binary(Source& source, const ReadOptions& options) {
   const auto file = std::make_shared<const BinaryFile>(
       BinaryFile{source.name(), text, source.owner(), decode_header(text, source.name())});
   check_base(*file, options);
-  file->check_labels();
   const BinaryShape& shape = file->layout.shape;
   const auto guard = LinesGuard::of_rows(file);
+  const auto labels = std::make_shared<const LabelCheck>(file);
   const bool f32 = shape.single_asked || options.precision == Precision::f32;
   Dataset data{.storage = storage_in(*file),
-               .targets = file->array<double>(SectionKind::targets),
-               .query = file->array<std::int64_t>(SectionKind::query),
+               .targets = file->array<double>(SectionKind::targets, labels),
+               .query = file->array<std::int64_t>(SectionKind::query, labels),
                .index_base = shape.one_based ? 1 : 0,
                .precision = f32 ? Precision::f32 : Precision::f64,
                .guard = guard};
@@ -157,6 +167,7 @@ void verify(const Dataset& data) {
   if (guard == nullptr) return;
   guard->ensure_all();
   const BinaryFile& file = *guard->file();
+  file.check_labels();
   file.check_padding();
   if (!file.layout.shape.column_form) return;
   if (content_of(columns_of(data).matrix()) != content_of(data.matrix())) {

@@ -1,5 +1,6 @@
-// The binary form of a data set (.fbin): mapped, not read. Opening checks the header, the section table and the labels;
-// the matrix is checked block by block, by the first pass that touches a block and before its values are used.
+// The binary form of a data set (.fbin): mapped, not read. Opening checks the header and the section table. The matrix is
+// checked block by block, by the first pass that touches a block and before its values are used, the labels as a whole
+// when they are first looked at.
 //
 // Everything is little-endian. The first 4096 bytes are the header:
 //
@@ -50,8 +51,7 @@ namespace fenchel::data {
 
 [[nodiscard]] bool is_binary(std::string_view head);
 
-// Uses the file in place and in constant time, labels excepted, which are 8 bytes a row. Only --precision f32 for
-// values that are no floats makes a copy.
+// Uses the file in place and in constant time. Only --precision f32 for values that are no floats makes a copy.
 Dataset read_binary(Source& source, const ReadOptions& options);
 
 struct BinaryOptions {

@@ -31,8 +31,8 @@ struct BinaryFile {
     return {reinterpret_cast<const T*>(text.data() + section->offset), section->bytes / sizeof(T)};
   }
   template <class T>
-  [[nodiscard]] Array<T> array(SectionKind kind) const {
-    return {numbers<T>(kind), owner};
+  [[nodiscard]] Array<T> array(SectionKind kind, std::shared_ptr<const FirstUse> check = nullptr) const {
+    return {numbers<T>(kind), owner, std::move(check)};
   }
 
   [[nodiscard]] AnyLines rows() const;
