@@ -1,5 +1,8 @@
 // fenchel convert: data from any format to any other, without losing a bit or anything else silently.
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,6 +13,7 @@
 #include "cli/report.hpp"
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/memory.hpp"
 #include "fenchel/data/writer.hpp"
 
 namespace fenchel::cli {
@@ -61,10 +65,21 @@ void check_paths(const Convert& convert, const data::WriteOptions& target) {
   if (!target.labels_path.empty()) check_writable(target.labels_path, {in, labels_in, convert.out_path});
 }
 
+// Where the arrays of a file that may not fit into memory go: next to OUT, since that much room is needed there anyway.
+std::string spill_for(const Convert& convert) {
+  constexpr std::uintmax_t most_growth = 4;  // of text that becomes arrays, with some room
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(convert.in_path, unknown);
+  if (unknown || convert.out_path == "-" || bytes <= usable_memory() / most_growth) return {};
+  const std::string directory = std::filesystem::path(convert.out_path).parent_path().string();
+  return directory.empty() ? "." : directory;
+}
+
 int run_convert(Convert& convert) {
   const Stopwatch clock;
   convert.output.check();
-  const data::ReadOptions reading = convert.data.resolve();
+  data::ReadOptions reading = convert.data.resolve();
+  reading.spill = spill_for(convert);
   const data::WriteOptions target = target_of(convert);
   check_paths(convert, target);
   if (convert.output.json && convert.out_path == "-") {
