@@ -72,22 +72,12 @@ std::uint64_t checksum_of(const BinaryLines<Value>& part, std::uint64_t block) {
   return checksum_of(std::span<const std::uint64_t>(words));
 }
 
-// Whether every number is finite and, if zeros are wrong, none is 0. Without branches: compilers make vector
-// instructions of it. What is wrong ends up in the highest bit.
 enum class Zeros { allowed, wrong };
-template <class Value>
-bool all_fine(std::span<const Value> values, Zeros zeros) {
-  using Bits = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
-  constexpr Bits sign = Bits{1} << (8 * sizeof(Value) - 1);
-  constexpr Bits one_exponent = std::bit_cast<Bits>(std::numeric_limits<Value>::min());
-  const Bits least = zeros == Zeros::wrong ? 1 : 0;
-  Bits wrong = 0;
-  for (const Value value : values) {
-    const Bits magnitude = std::bit_cast<Bits>(value) & ~sign;
-    wrong |= (magnitude - least) | (magnitude + one_exponent);
-  }
-  return (wrong & sign) == 0;
-}
+// Whether every number is finite and, if zeros are wrong, none is 0.
+[[nodiscard]] bool all_fine(std::span<const double> values, Zeros zeros);
+[[nodiscard]] bool all_fine(std::span<const float> values, Zeros zeros);
+// How often a number is followed by one that is not larger.
+[[nodiscard]] std::uint64_t descents_in(std::span<const std::uint32_t> numbers);
 
 // What is wrong with the lines of a block whose ends are known to be inside; empty if nothing.
 template <class Value>
@@ -104,17 +94,7 @@ std::string_view flaw_of(const BinaryLines<Value>& part) {
     if (from > begin) border_descents += part.indices[from - begin - 1] >= part.indices[from - begin] ? 1 : 0;
     narrow &= part.indices[to - begin - 1] < part.width;
   }
-  std::uint64_t descents = 0;
-  const std::size_t entries = part.indices.size();
-  const std::uint32_t* const index = part.indices.data();
-  constexpr std::size_t piece = std::size_t{1} << 16;  // so that 32 bits count them, which is faster
-  for (std::size_t start = 1; start < entries; start += piece) {
-    std::uint32_t here = 0;
-    const std::size_t end = std::min(entries, start + piece);
-    for (std::size_t k = start; k < end; ++k) here += static_cast<std::uint32_t>(index[k - 1] >= index[k]);
-    descents += here;
-  }
-  if (descents != border_descents) return "its indexes are not strictly ascending";
+  if (descents_in(part.indices) != border_descents) return "its indexes are not strictly ascending";
   if (!narrow) return "an index is too large";
   return all_fine(part.values, Zeros::wrong) ? "" : "a value is not finite, or is a zero that should not be stored";
 }

@@ -38,7 +38,7 @@ BinaryLines<Value> columns_in(const BinaryFile& file) {
           .values = file.numbers<Value>(SectionKind::column_values)};
 }
 
-std::size_t count_of(const AnyLines& lines) {
+std::size_t line_count(const AnyLines& lines) {
   return std::visit([](const auto& l) { return static_cast<std::size_t>(l.count); }, lines);
 }
 std::size_t in_block_of(const AnyLines& lines) {
@@ -101,7 +101,7 @@ void BinaryFile::check_padding() const {
 }
 
 LinesGuard::LinesGuard(std::shared_ptr<const BinaryFile> file, AnyLines lines, std::string_view what)
-    : RowGuard(count_of(lines), in_block_of(lines)),
+    : RowGuard(line_count(lines), in_block_of(lines)),
       file_(std::move(file)),
       lines_(lines),
       what_(what),

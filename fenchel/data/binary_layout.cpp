@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little);
 
 namespace {
 
-constexpr std::uint32_t byte_order_mark = 0x01020304;
+constexpr std::uint32_t order_mark = 0x01020304;
 constexpr std::uint32_t foreign_mark = 0x04030201;
 constexpr std::uint32_t format_version = 1;
 constexpr std::size_t checksum_at = 16;
@@ -117,7 +117,7 @@ void check_origin(std::string_view text, const std::string& name) {
   if (mark == foreign_mark) {
     refuse_file(name, "was written on a machine of the other byte order: convert it to text there, and back here");
   }
-  if (mark != byte_order_mark) refuse_file(name, fmt::format("has a damaged header; {}", cure));
+  if (mark != order_mark) refuse_file(name, fmt::format("has a damaged header; {}", cure));
   const auto version = number_at<std::uint32_t>(text, 12);
   if (version > format_version) {
     refuse_file(name,
@@ -189,7 +189,7 @@ std::array<char, binary_page> encode_header(const BinaryLayout& layout) {
   std::array<char, binary_page> header{};
   const BinaryShape& shape = layout.shape;
   std::ranges::copy(binary_magic, header.begin());
-  put_at(header, 8, byte_order_mark);
+  put_at(header, 8, order_mark);
   put_at(header, 12, format_version);
   put_at(header, 24, layout.file_size);
   put_at(header, 32, shape.rows);

@@ -4,8 +4,18 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#if defined(__x86_64__)
+extern "C" XXH64_hash_t fenchel_checksum_avx2(const void* bytes, std::size_t count);
+#endif
+
 namespace fenchel::data {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (avx2) return fenchel_checksum_avx2(bytes.data(), bytes.size());
+#endif
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
 
 }  // namespace fenchel::data

@@ -156,8 +156,12 @@ std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) c
       [&](const auto& m) {
         for_each_block(m.rows(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
+            if (scale.empty()) {
+              norms[i] = square_norm(m.row(i)) + constant;
+              continue;
+            }
             double sum = constant;
-            m.row(i).for_each([&](std::size_t j, double x) { sum += scale.empty() ? x * x : x * x * scale[j]; });
+            m.row(i).for_each([&](std::size_t j, double x) { sum += x * x * scale[j]; });
             norms[i] = sum;
           }
         });

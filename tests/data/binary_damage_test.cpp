@@ -165,10 +165,10 @@ TEST(BinaryDamage, WrongContentWithRightChecksums) {
   for (const float wrong : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
     for (const std::size_t k : {0, 5}) expect_says(damage(changed(dense, SectionKind::values, k, wrong)), value);
   }
-  expect_says(refusal(changed(sparse, SectionKind::targets, 3, nan)),
+  expect_says(damage(changed(sparse, SectionKind::targets, 3, nan)),
               "the labels of rows 1 to 4 are damaged: a target");
-  expect_says(refusal(changed(sparse, SectionKind::targets, 0, -infinity)), "a target is not finite");
-  expect_says(refusal(changed(sparse, SectionKind::query, 2, std::int64_t{-1})), "a qid is negative");
+  expect_says(damage(changed(sparse, SectionKind::targets, 0, -infinity)), "a target is not finite");
+  expect_says(damage(changed(sparse, SectionKind::query, 2, std::int64_t{-1})), "a qid is negative");
   // The column form: 0 and 2 in column 0, 2 in columns 1 and 2, 0 and 3 in column 3.
   expect_says(damage(changed(sparse, SectionKind::column_offsets, 1, U64{7})), "columns 1 to 5 are damaged");
   expect_says(damage(changed(sparse, SectionKind::column_rows, 1, U32{0})), ascending);

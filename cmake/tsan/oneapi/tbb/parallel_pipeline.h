@@ -63,12 +63,13 @@ void parallel_pipeline(std::size_t tokens, const StandInChain<A, B, C>& chain) {
       if (control.stopped()) break;
       batch.push_back(std::move(token));
     }
+    std::vector<decltype(chain.second(batch.front()))> done(batch.size());
     std::vector<std::exception_ptr> failures(batch.size());
     std::vector<std::thread> threads;
     for (std::size_t k = 0; k < batch.size(); ++k) {
       threads.emplace_back([&, k] {
         try {
-          batch[k] = chain.second(batch[k]);
+          done[k] = chain.second(batch[k]);
         } catch (...) {
           failures[k] = std::current_exception();
         }
@@ -77,7 +78,7 @@ void parallel_pipeline(std::size_t tokens, const StandInChain<A, B, C>& chain) {
     for (std::thread& thread : threads) thread.join();
     for (std::size_t k = 0; k < batch.size(); ++k) {
       if (failures[k]) std::rethrow_exception(failures[k]);
-      chain.third(batch[k]);
+      chain.third(done[k]);
     }
   }
 }
