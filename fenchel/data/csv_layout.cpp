@@ -76,7 +76,7 @@ std::optional<FirstRecord> first_record(std::string_view text, bool all, char se
     at = next_line(first, end);
   }
   if (at == end && all) throw Error(Fault::input, fmt::format("{}: holds no rows", name));
-  const std::size_t offset = static_cast<std::size_t>(at - begin);
+  const auto offset = static_cast<std::size_t>(at - begin);
   FirstRecord record{.begin = offset, .separator = separator};
   if (separator == '\0') record.separator = guess_separator(text.substr(offset));
   while (true) {
@@ -146,8 +146,8 @@ class Columns {
   }
 
   [[nodiscard]] bool named() const { return named_; }
-  [[nodiscard]] std::vector<Role> roles() && { return std::move(roles_); }
-  [[nodiscard]] std::string remark() && { return std::move(remark_); }
+  [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
+  [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
   [[nodiscard]] bool first_record_names() const {
@@ -260,12 +260,12 @@ std::string Layout::describe(std::size_t column) const {
 Layout find_layout(Source& source, const ReadOptions& options, char separator) {
   Beginning beginning(source);
   FirstRecord first = first_record(beginning, separator, source.name());
-  Columns columns(first.cells, options, source.name());
+  const Columns columns(first.cells, options, source.name());
   Layout layout;
   layout.separator = first.separator;
   const bool named = columns.named();
-  layout.remark = std::move(columns).remark();
-  layout.roles = std::move(columns).roles();
+  layout.remark = columns.remark();
+  layout.roles = columns.roles();
   layout.features = static_cast<std::size_t>(std::ranges::count(layout.roles, Role::feature));
   const std::string_view text = beginning.text(first.end + sample_bytes);
   if (named) {
