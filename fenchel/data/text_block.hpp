@@ -26,7 +26,7 @@ class TextBlock {
     ++size_;
   }
   void add(std::string_view text) {
-    std::memcpy(room(text.size()), text.data(), text.size());
+    std::copy(text.begin(), text.end(), room(text.size()));
     size_ += text.size();
   }
   void add(std::uint64_t number) {
