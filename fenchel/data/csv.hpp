@@ -2,7 +2,8 @@
 //
 // RFC 4180: a cell may stand in double quotes, which then hold separators, newlines and (doubled) quotes. Lines end
 // with LF or CRLF; blank lines, and UTF-8 byte order marks at the beginning of lines, are skipped; blanks around a cell
-// do not count. Every record has as many cells as the first one.
+// do not count. Every record has as many cells as the first one. Lines before it that begin with '#' and a blank are
+// comments.
 //
 // The first record holds names instead of numbers if one of its cells, dropped ones aside, is neither a number nor a
 // word for a missing value. (An empty cell followed by 0, 1, 2, ... are names too: that is how pandas numbers columns.)

@@ -51,8 +51,9 @@ char guess_separator(std::string_view record) {
 }
 
 struct FirstRecord {
-  std::size_t begin = 0;  // in the text
-  std::size_t end = 0;    // one behind its line end
+  std::size_t comments = 0;  // in the text: where the comments before it begin; its own beginning if there are none
+  std::size_t begin = 0;
+  std::size_t end = 0;  // one behind its line end
   char separator = ',';
   std::vector<std::string> cells = {};
 };
@@ -64,20 +65,32 @@ bool is_number(std::string_view content) {
   return number.fault != NumberFault::malformed && number.end == end;
 }
 
-// The first record that is not blank; nothing if the text ends before it does, and is not `all` there is.
+// A line of words, not a column called #something.
+bool is_comment(const char* at, const char* end) {
+  if (at == end || *at != '#') return false;
+  return ends_line(at + 1, end) || at[1] == ' ' || at[1] == '\t' || at[1] == '#';
+}
+
+// The first record that is neither blank nor a comment; nothing if the text ends before it does, and is not `all` there is.
 std::optional<FirstRecord> first_record(std::string_view text, bool all, char separator, const std::string& name) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* at = begin;
+  const char* comments = nullptr;
   while (at != end) {
     at = skip_mark(at, end);
-    const char* const first = skip_blanks(at, end, separator);
+    const char* first = skip_blanks(at, end, separator);
+    if (is_comment(first, end)) {
+      if (comments == nullptr) comments = at;
+      first = std::find(first, end, '\n');
+    }
     if (!ends_line(first, end)) break;
     at = next_line(first, end);
   }
   if (at == end && all) throw Error(Fault::input, fmt::format("{}: holds no rows", name));
-  const std::size_t offset = static_cast<std::size_t>(at - begin);
-  FirstRecord record{.begin = offset, .separator = separator};
+  const auto offset = static_cast<std::size_t>(at - begin);
+  FirstRecord record{.comments = offset, .begin = offset, .separator = separator};
+  if (comments != nullptr) record.comments = static_cast<std::size_t>(comments - begin);
   if (separator == '\0') record.separator = guess_separator(text.substr(offset));
   while (true) {
     const Cell cell = scan_cell(at, end, record.separator);
@@ -146,8 +159,8 @@ class Columns {
   }
 
   [[nodiscard]] bool named() const { return named_; }
-  [[nodiscard]] std::vector<Role> roles() && { return std::move(roles_); }
-  [[nodiscard]] std::string remark() && { return std::move(remark_); }
+  [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
+  [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
   [[nodiscard]] bool first_record_names() const {
@@ -260,18 +273,16 @@ std::string Layout::describe(std::size_t column) const {
 Layout find_layout(Source& source, const ReadOptions& options, char separator) {
   Beginning beginning(source);
   FirstRecord first = first_record(beginning, separator, source.name());
-  Columns columns(first.cells, options, source.name());
+  const Columns columns(first.cells, options, source.name());
   Layout layout;
   layout.separator = first.separator;
   const bool named = columns.named();
-  layout.remark = std::move(columns).remark();
-  layout.roles = std::move(columns).roles();
+  layout.remark = columns.remark();
+  layout.roles = columns.roles();
   layout.features = static_cast<std::size_t>(std::ranges::count(layout.roles, Role::feature));
   const std::string_view text = beginning.text(first.end + sample_bytes);
-  if (named) {
-    layout.header = text.substr(first.begin, first.end - first.begin);
-    layout.names = std::move(first.cells);
-  }
+  layout.header = text.substr(first.comments, (named ? first.end : first.begin) - first.comments);
+  if (named) layout.names = std::move(first.cells);
   layout.sparse = few_nonzeros(layout, text, options.precision);
   return layout;
 }

@@ -20,7 +20,7 @@ struct Layout {
   std::vector<Role> roles;         // one a column
   std::size_t features = 0;        // columns that are features
   std::vector<std::string> names;  // one a column; empty if the first record holds numbers already
-  std::string header;              // the bytes of the record with the names, its line end included
+  std::string header;              // the bytes of the comments and names before the first row, line ends included
   std::string remark;              // what was guessed, for the user
   bool sparse = false;             // few of the cells at the beginning are nonzero
 

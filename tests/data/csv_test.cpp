@@ -134,6 +134,19 @@ TEST(Csv, TellsAHeaderFromNumbers) {
   EXPECT_EQ(refusal("1e999,1\n1,2\n"), "f:1:1: row 1, column 1: label '1e999' overflows a double");
 }
 
+TEST(Csv, CommentsMayStandBeforeTheFirstRecord) {
+  expect(parse("# a, b and c\ny,a\n1,2\n"), {1}, {2});
+  expect(parse("\n#\n\n## more; of them\r\n\n1;2\n3;4\n"), {1, 3}, {2, 4});
+  expect(parse("\xEF\xBB\xBF# a\n1,2\n"), {1}, {2});
+  expect(parse("#y,a\n1,2\n", {.label = "#y"}), {1}, {2});
+  EXPECT_EQ(refusal("# nothing else"), "f: holds no rows");
+  EXPECT_EQ(refusal("# nothing else\n#\n"), "f: holds no rows");
+  EXPECT_EQ(refusal("# a\ny,b\n1,x\n").substr(0, 32), "f:3:3: row 1, column 2 ('b'): va");
+  EXPECT_EQ(refusal("# a\n1,2\n1,x\n").substr(0, 24), "f:3:3: row 2, column 2: ");
+  // Later on they would be rows that vanish.
+  EXPECT_EQ(refusal("1,2\n# a\n3,4\n").substr(0, 39), "f:2:1: row 2, column 1: label '# a' is ");
+}
+
 TEST(Csv, ReadsWhatRfc4180Allows) {
   expect(parse("1,2\r\n3,4\r\n"), {1, 3}, {2, 4});
   expect(parse("1,2\n3,4"), {1, 3}, {2, 4});

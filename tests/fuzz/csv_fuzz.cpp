@@ -79,10 +79,16 @@ Outcome read(Source source, const ReadOptions& options, char separator) {
   }
 }
 
-void check(std::string_view text, const ReadOptions& options, char separator) {
-  const Outcome whole = read(Source::of_text(text, "fuzz"), options, separator);
+// A stream costs more than all the rest: only some of the time.
+void check_stream(std::string_view text, const ReadOptions& options, char separator, const Outcome& whole) {
   const Outcome streamed = read(test::stream_of(text, "fuzz", 7), options, separator);
   require(whole.error == streamed.error);
+  if (whole.data) check_same(*whole.data, *streamed.data);
+}
+
+void check(std::string_view text, const ReadOptions& options, char separator) {
+  const Outcome whole = read(Source::of_text(text, "fuzz"), options, separator);
+  if (text.size() % 8 == 0) check_stream(text, options, separator, whole);
   if (!whole.data) {
     require(whole.error.starts_with("fuzz:") || !options.drop.empty());
     return;
@@ -92,7 +98,6 @@ void check(std::string_view text, const ReadOptions& options, char separator) {
   require(data.targets.size() == (options.label == "none" ? 0 : data.rows()));
   check_numbers(data.targets, true);
   std::visit([](const auto& storage) { check_shape(storage); }, data.storage);
-  check_same(data, *streamed.data);
 
   StringSink out;
   write_csv(out, data, separator);
