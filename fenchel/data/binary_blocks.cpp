@@ -52,7 +52,9 @@ bool wide() {
   return supported;
 }
 #else
-constexpr auto wide_fine = [](const auto* values, std::size_t count, Zeros zeros) { return fine(values, count, zeros); };
+constexpr auto wide_fine = [](const auto* values, std::size_t count, Zeros zeros) {
+  return fine(values, count, zeros);
+};
 constexpr auto wide_descents = descents;
 constexpr bool wide() { return false; }
 #endif

@@ -17,7 +17,8 @@ struct Deviation {
 };
 
 // Every slab of rows has sums of its own; they are added up in order.
-std::vector<Deviation> deviations(const Matrix& matrix, std::span<const double> weights, std::span<const double> means) {
+std::vector<Deviation> deviations(const Matrix& matrix, std::span<const double> weights,
+                                  std::span<const double> means) {
   const std::size_t d = means.size();
   const std::vector<std::size_t> slabs = accumulation_slabs(matrix);
   const std::size_t count = slabs.size() - 1;

@@ -36,7 +36,8 @@ struct Settings {
   bool standardize = false;
   std::string solver = "auto";
   std::uint64_t seed = 0;
-  std::optional<solver::RowOrder> row_order = {};  // empty: windows for mapped data larger than memory, else shuffled
+  std::optional<solver::RowOrder> row_order =
+      {};  // empty: windows for mapped data larger than memory, else shuffled
 };
 
 }  // namespace fenchel::registry

@@ -235,7 +235,8 @@ TEST(Svmlight, SeveralLabelsBecomeTwoClasses) {
 
 TEST(Svmlight, BadLabels) {
   const std::string cure =
-      "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else -1";
+      "--positive LABEL makes two classes of rows with several labels or none: 1 where LABEL is among them, else "
+      "-1";
   EXPECT_EQ(refusal("abc 1:2"), "f:1:1: label 'abc' is not a decimal number");
   for (const std::string label : {"nan", "-nan", "inf", "+inf", "-Infinity", "0x1p3", "1e", "1e+", ".", "+", "-",
                                   "+-1", "--1", "++1", "1.2.3", "1d5", "\"1\"", "NaN(1)"}) {
@@ -243,11 +244,8 @@ TEST(Svmlight, BadLabels) {
   }
   EXPECT_EQ(refusal("1e309 1:2"), "f:1:1: label '1e309' overflows a double");
   EXPECT_EQ(refusal("1,5"), "f:1:1: label '1,5': a row has one label; " + cure);
-  EXPECT_EQ(refusal("1 1:1\n1,3 1:2"),
-            "f:2:1: label '1,3': a row has one label; " + cure);
-  EXPECT_EQ(
-      refusal("  1:2 2:3"),
-      "f:1:3: '1:2' where the label should be: " + cure);
+  EXPECT_EQ(refusal("1 1:1\n1,3 1:2"), "f:2:1: label '1,3': a row has one label; " + cure);
+  EXPECT_EQ(refusal("  1:2 2:3"), "f:1:3: '1:2' where the label should be: " + cure);
 }
 
 TEST(Svmlight, BadEntries) {
