@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "fenchel/data/fingerprint.hpp"
 #include "fenchel/data/svmlight.hpp"
 #include "fenchel/data/writer.hpp"
+#include "tests/support/streams.hpp"
 
 namespace {
 
@@ -58,16 +60,34 @@ void check_round_trip(const Dataset& data) {
   require(data.index_base == again.index_base || cols(data.matrix()) == 0);
 }
 
-void check(std::string_view text, const ReadOptions& options) {
+std::optional<Dataset> parse(Source source, const ReadOptions& options) {
   try {
-    Source source = Source::of_text(text, "fuzz");
-    const Dataset data = read_svmlight(source, options);
-    check_shape(data);
-    check_round_trip(data);
+    return read_svmlight(source, options);
   } catch (const Error& error) {
     // A refusal is fine, but only of the input, and it must name the file.
     require(error.fault() == Fault::input && std::string_view(error.what()).starts_with("fuzz:"));
+    return std::nullopt;
   }
+}
+
+bool same(const std::optional<Dataset>& a, const std::optional<Dataset>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->storage.index() == b->storage.index() && a->query == b->query && a->index_base == b->index_base &&
+         cols(a->matrix()) == cols(b->matrix()) &&
+         fingerprint(a->matrix(), a->targets) == fingerprint(b->matrix(), b->targets);
+}
+
+void check(std::string_view text, const ReadOptions& options) {
+  const std::optional<Dataset> data = parse(Source::of_text(text, "fuzz"), options);
+  if (data) {
+    check_shape(*data);
+    if (!options.positive) check_round_trip(*data);
+  }
+  // With two blanks in place of one no line takes the fast way; as a stream no text takes the way of mapped files.
+  std::string wide;
+  for (const char c : text) wide.append(c == ' ' ? 2 : 1, c);
+  require(same(data, parse(Source::of_text(wide, "fuzz"), options)));
+  require(same(data, parse(test::stream_of(text, "fuzz", 7), options)));
 }
 
 }  // namespace
@@ -77,5 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   check(text, {});
   check(text, {.index_base = 0});
   check(text, {.index_base = 1, .precision = Precision::f32});
+  check(text, {.positive = 1.0});
   return 0;
 }
