@@ -1,7 +1,9 @@
 // fenchel info: what is in a data or model file.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -93,8 +95,14 @@ struct Origin {
 };
 
 // Standard input cannot be looked at twice.
+// What comes through a pipe is gone once it was looked at.
+bool readable_twice(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && std::filesystem::is_regular_file(path, ignored);
+}
+
 Origin origin_of(const std::string& path, const data::ReadOptions& options) {
-  if (path == "-") return {.format = options.format, .compression = {}};
+  if (!readable_twice(path)) return {.format = options.format, .compression = {}};
   std::ifstream file(path, std::ios::binary);
   std::string start(16, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
@@ -200,7 +208,7 @@ Json describe(const model::Foreign& foreign, const std::string& path) {
 
 // The beginning is enough to tell models from data. Standard input cannot be read twice, and is taken for data.
 bool begins_like_model(const std::string& path) {
-  if (path == "-") return false;
+  if (!readable_twice(path)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string start(4096, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
@@ -218,8 +226,13 @@ int run_info(const Info& info) {
   } else {
     const data::ReadOptions options = info.data.resolve();
     const Origin origin = origin_of(info.path, options);
+    if (info.verify && readable_twice(info.path)) {
+      data::ReadOptions as_stored = options;
+      as_stored.precision = data::Precision::f64;
+      data::verify(data::read(info.path, as_stored));
+    }
     const data::Dataset dataset = read_data(info.path, options, info.output);
-    if (info.verify) data::verify(dataset);
+    if (info.verify) data::verify(dataset);  // from a pipe, in the precision asked for
     object = describe(dataset, info.path, origin);
     if (info.verify) object["verified"] = true;
   }

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 #include <csignal>
+#include <string_view>
 
 #include "cli/command.hpp"
+#include "fenchel/base/error.hpp"
 
 namespace fenchel::cli::signals {
 namespace {
@@ -18,6 +20,13 @@ extern "C" void handle(int number) {
   if (repeated || !deferred.load()) ::_exit(exit_interrupted);
 }
 
+// A mapped file that others cut short while we read it: its pages are gone. Only async-signal-safe calls are allowed.
+extern "C" void lost_pages(int /*number*/) {
+  constexpr std::string_view sentence = "fenchel: a file became shorter while it was read, or its disk failed\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(static_cast<int>(Fault::input));
+}
+
 }  // namespace
 
 void install() {
@@ -27,6 +36,8 @@ void install() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = lost_pages;
+  sigaction(SIGBUS, &action, nullptr);
   // A reader that goes away early makes writes fail, which is reported; the default would end the process silently.
   std::signal(SIGPIPE, SIG_IGN);
 }

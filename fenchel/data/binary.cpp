@@ -18,15 +18,13 @@ namespace fenchel::data {
 
 namespace {
 
-void check_base(const BinaryFile& file, const ReadOptions& options) {
+// Columns are what they are; but where they came from svmlight text, another base may mean other features.
+std::string remark_on_base(const BinaryFile& file, const ReadOptions& options) {
   const int base = file.layout.shape.one_based ? 1 : 0;
-  if (!options.index_base || *options.index_base == base) return;
-  throw Error(
-      Fault::input,
-      fmt::format(
-          "{}: its columns were counted from {} when it was made, but the model or --zero-based says from {}: "
-          "make it again from the text, with or without --zero-based",
-          file.name, base, *options.index_base));
+  if (!options.index_base || *options.index_base == base) return {};
+  return fmt::format(
+      "{} counts columns from {} and the model from {}: its first column is taken for the model's first", file.name,
+      base, *options.index_base);
 }
 
 Values values_in(const BinaryFile& file) {
@@ -147,7 +145,6 @@ Dataset read_binary(Source& source, const ReadOptions& options) {
   const std::string_view text = source.text();
   const auto file = std::make_shared<const BinaryFile>(
       BinaryFile{source.name(), text, source.owner(), decode_header(text, source.name())});
-  check_base(*file, options);
   const BinaryShape& shape = file->layout.shape;
   const auto guard = LinesGuard::of_rows(file);
   const auto labels = std::make_shared<const LabelCheck>(file);
@@ -157,7 +154,8 @@ Dataset read_binary(Source& source, const ReadOptions& options) {
                .query = file->array<std::int64_t>(SectionKind::query, labels),
                .index_base = shape.one_based ? 1 : 0,
                .precision = f32 ? Precision::f32 : Precision::f64,
-               .guard = guard};
+               .guard = guard,
+               .remark = remark_on_base(*file, options)};
   if (f32 && !shape.single) narrow(data, *file, *guard);
   return data;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <charconv>
 #include <ranges>
 #include <span>
@@ -174,9 +175,20 @@ class Columns {
       if (const auto position = at_position(column, cells_.size())) kept[*position] = false;
     }
     for (std::size_t j = 0; j < cells_.size(); ++j) {
-      if (kept[j] && !is_number(cells_[j]) && !is_missing(cells_[j])) return true;
+      if (kept[j] && is_word(cells_[j])) return true;
     }
     return numbered_by_pandas();
+  }
+
+  // What can be a name. A number that is malformed or not finite is none: it belongs to a first row of data, which is
+  // refused with its place and not lost.
+  [[nodiscard]] static bool is_word(std::string_view cell) {
+    if (is_missing(cell) || is_number(cell)) return false;
+    std::string body(cell.substr(std::min(cell.find_first_not_of("+- \t"), cell.size())));
+    std::ranges::transform(body, body.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool begins_like_number =
+        !body.empty() && (std::isdigit(static_cast<unsigned char>(body[0])) != 0 || body[0] == '.');
+    return !begins_like_number && body != "inf" && body != "infinity" && body != "nan";
   }
 
   [[nodiscard]] bool numbered_by_pandas() const {

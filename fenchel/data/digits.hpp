@@ -55,7 +55,7 @@ struct QuickNumber {
   const char* end = nullptr;  // null: not of the simple form, ask parse_number
 };
 
-// A number of the form [-]DDD[.ddd] with at most 8 digits before and 16 behind the point and no exponent, rounded
+// A number of the form [-]DDD[.ddd] with at most 7 digits before and 15 behind the point and no exponent, rounded
 // correctly: an integer and a power of ten that are both exact in a double have a quotient that is rounded once.
 inline QuickNumber quick_number(const char* at) {
   const bool negative = *at == '-';

@@ -14,9 +14,30 @@
 
 #include "fenchel/base/error.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FENCHEL_SEES_ADDRESSES
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FENCHEL_SEES_ADDRESSES
+#endif
+#endif
+#ifdef FENCHEL_SEES_ADDRESSES
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace fenchel::data {
 
 namespace {
+
+// Pages that go back to the system must carry no marks of the sanitizer: others may get them.
+void allow(std::byte* memory, std::size_t bytes) {
+#ifdef FENCHEL_SEES_ADDRESSES
+  __asan_unpoison_memory_region(memory, bytes);
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
+}
 
 // Below this, large pages would waste more than they save.
 constexpr std::size_t worth_large_pages = std::size_t{4} << 20;
@@ -60,7 +81,9 @@ Pages::Pages(std::size_t bytes, const std::string& directory) : size_(whole_page
 }
 
 Pages::~Pages() {
-  if (size_ > 0) ::munmap(data_, size_);
+  if (size_ == 0) return;
+  allow(data_, size_);
+  ::munmap(data_, size_);
 }
 
 Pages::Pages(Pages&& other) noexcept
@@ -74,6 +97,7 @@ Pages& Pages::operator=(Pages&& other) noexcept {
 
 void Pages::shrink(std::size_t bytes) {
   const std::size_t kept = whole_pages(bytes);
+  allow(data_, size_);
   if (kept >= size_) return;
   ::munmap(data_ + kept, size_ - kept);
   size_ = kept;
@@ -92,9 +116,18 @@ void will_need(std::span<const char> memory) {
 #endif
 }
 
+void Pages::forbid_from(std::size_t bytes) const {
+#ifdef FENCHEL_SEES_ADDRESSES
+  __asan_poison_memory_region(data_ + bytes, size_ - bytes);
+#else
+  static_cast<void>(bytes);
+#endif
+}
+
 void Pages::grow(std::size_t bytes) {
   const std::size_t wanted = whole_pages(bytes);
   if (wanted <= size_) return;
+  allow(data_, size_);
   void* const at = ::mremap(data_, size_, wanted, MREMAP_MAYMOVE);
   if (at == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(at);

@@ -24,6 +24,8 @@ class Pages {
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   void shrink(std::size_t bytes);
+  // Lets the address sanitizer, where there is one, report who touches what lies behind so many bytes.
+  void forbid_from(std::size_t bytes) const;
   void grow(std::size_t bytes);  // may move; only for pages in memory
 
  private:
@@ -40,7 +42,9 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t count, const std::string& directory = {})
-      : pages_(count * sizeof(T), directory), size_(count) {}
+      : pages_(count * sizeof(T), directory), size_(count) {
+    pages_.forbid_from(count * sizeof(T));
+  }
 
   [[nodiscard]] T* data() const { return reinterpret_cast<T*>(pages_.data()); }
   [[nodiscard]] std::size_t size() const { return size_; }

@@ -9,8 +9,8 @@
 namespace fenchel::data {
 
 // s_j = sqrt( sum_i c_i (x_ij - m_j)^2 / sum c ),  m_j = sum_i c_i x_ij / sum c,  zeros that are not stored included;
-// 1 for a column that is constant up to rounding. Weights may be empty: all 1. In two passes, without copies, and the
-// same bits whatever the number of threads.
+// 1 for a column that is constant. Weights may be empty: all 1. In two passes, without copies, and the same bits
+// whatever the number of threads. Error(Fault::input) where a deviation is no positive double.
 std::vector<double> column_scales(const Matrix& matrix, std::span<const double> weights = {});
 
 }  // namespace fenchel::data

@@ -81,10 +81,12 @@ class RowParser {
         if (index_length == 0 && *stop == '\n') break;  // a blank at the end of the line
         return nullptr;
       }
+      // Only now: the arrays have room for as many entries as there are colons, and for no more.
+      if (*colon != ':') return nullptr;
       stop = marks_.next(cursor);
       const EightDigits digits(index_begin, index_length);
       const std::uint64_t index = digits.number();
-      strange |= digits.strange() | flag(*colon != ':') | flag(index < least);
+      strange |= digits.strange() | flag(index < least);
       least = index + 1;
       zero |= index == 0;
 

@@ -148,7 +148,7 @@ void Plan::find_scales() {
   }
   // Given ones may stem from another order of summation, but must be the deviations of these data.
   constexpr double rounding = 1e-9;
-  scales_.resize(found.size(), 1.0);
+  check_count(scales_, found.size(), "scales", "features");
   for (std::size_t j = 0; j < found.size(); ++j) {
     if (!(std::fabs(scales_[j] - found[j]) <= rounding * found[j])) {
       throw Error(Fault::input,

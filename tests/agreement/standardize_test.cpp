@@ -69,6 +69,24 @@ TEST(Standardize, ScalesAreWeightedDeviationsInEveryStorage) {
   }
 }
 
+// The mean of many equal numbers is off by its rounding; their deviation must not be.
+TEST(Standardize, ConstantColumnsAreFoundExactly) {
+  constexpr std::size_t n = 150000;
+  Numbers values;
+  for (std::size_t i = 0; i < n; ++i) {
+    values.push_back(0.1);
+    values.push_back(static_cast<double>(i % 7));
+    values.push_back(1e8 + static_cast<double>(i % 2));
+  }
+  const data::DenseRows<double> rows{values, n, 3};
+  const Numbers scales = data::column_scales(rows);
+  EXPECT_EQ(scales[0], 1.0);
+  EXPECT_NEAR(scales[1], 2.0, 1e-4);
+  EXPECT_NEAR(scales[2], 0.5, 1e-9);
+  const Numbers huge{1e200, -1e200, 1e200, 3.0};
+  EXPECT_THROW(data::column_scales(data::DenseRows<double>{huge, 4, 1}), Error);
+}
+
 struct Kind {
   std::string_view name;
   loss::Any loss;

@@ -144,8 +144,10 @@ TEST(Binary, SinglePrecisionOfDamagedDataIsRefused) {
 TEST(Binary, IndexBaseOfTheFileHolds) {
   const std::string text = stored(sparse_sample());
   EXPECT_EQ(opened(text, {.index_base = 1}).index_base, 1);
-  expect_says(complaint([&] { opened(text, {.index_base = 0}); }), "counted from 1");
-  expect_says(complaint([&] { opened(stored(dense_sample()), {.index_base = 1}); }), "counted from 0");
+  expect_says(opened(text, {.index_base = 0}).remark, "counts columns from 1 and the model from 0");
+  expect_says(opened(stored(dense_sample()), {.index_base = 1}).remark,
+              "counts columns from 0 and the model from 1");
+  EXPECT_EQ(opened(text, {.index_base = 1}).remark, "");
 }
 
 }  // namespace

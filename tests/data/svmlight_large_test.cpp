@@ -133,6 +133,35 @@ TEST(SvmlightLarge, ErrorsDeepInsideNameTheirPlace) {
   EXPECT_EQ(sentence_of([&] { streamed(query); }), mismatch);
 }
 
+// The arrays have room for as many entries as there are colons: words without one must not be taken for entries, least
+// of all where a neighbour's rows lie already.
+TEST(SvmlightLarge, WordsWithoutColonsStayOutsideTheArrays) {
+  EXPECT_EQ(sentence_of([] { whole("1 2 3\n"); }), "f:1:3: '2' is not of the form index:value");
+  EXPECT_EQ(sentence_of([] { whole("1 5"); }), "f:1:3: '5' is not of the form index:value");
+  std::string comments = "1 1:1\n";
+  for (int i = 0; i < 200000; ++i) comments += "1 #ab\n";
+  EXPECT_EQ(csr_of(whole(comments)).columns.size(), 1U);
+
+  std::string text;
+  std::size_t rows = 0;
+  for (int piece = 0; piece < 6; ++piece) {
+    const std::size_t end = text.size() + piece_bytes - 5000;
+    for (; text.size() < end; ++rows) text += "1 1:1 2:2 3:3 4:4 5:5\n";
+    text += "-1 1:9 #";
+    for (int k = 0; k < 2000; ++k) text += " 7";
+    text += "\n";
+    ++rows;
+  }
+  const Dataset data = whole(text);
+  ASSERT_EQ(data.rows(), rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::uint64_t begin = csr_of(data).offsets[i];
+    const std::uint64_t count = csr_of(data).offsets[i + 1] - begin;
+    ASSERT_EQ(count, data.targets[i] > 0 ? 5U : 1U) << i;
+    for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(csr_of(data).columns[begin + k], k) << i;
+  }
+}
+
 TEST(SvmlightLarge, ARowOfAMillionEntries) {
   std::string text = "1 1:1\n-1";
   for (int j = 1; j <= 1000000; ++j) text += fmt::format(" {}:{}", j, j % 10);
