@@ -14,6 +14,7 @@
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/memory.hpp"
+#include "fenchel/data/source.hpp"
 #include "fenchel/data/writer.hpp"
 
 namespace fenchel::cli {

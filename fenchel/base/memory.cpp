@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace fenchel {
 
 namespace {
@@ -48,7 +50,7 @@ std::size_t group_limit() {
     const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
     const std::string file = unified ? "/memory.max" : "/memory.limit_in_bytes";
     for (std::string group = line.substr(second + 1);; group.erase(group.rfind('/'))) {
-      least = std::min(least, number_in(root + group + file));
+      least = std::min(least, number_in(fmt::format("{}{}{}", root, group, file)));
       if (group.rfind('/') == std::string::npos) break;
     }
   }

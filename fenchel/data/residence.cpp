@@ -25,7 +25,8 @@ void advise(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size());
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED);  // a wish
+  ::madvise(reinterpret_cast<void*>(begin), end - begin,
+            MADV_WILLNEED);  // a wish; NOLINT(performance-no-int-to-ptr)
 }
 
 // Offsets may not have been checked yet.

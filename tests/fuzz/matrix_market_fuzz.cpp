@@ -53,6 +53,9 @@ void check(std::string_view text, const ReadOptions& options) {
   try {
     Source source = Source::of_text(text, "fuzz");
     const Dataset data = read_matrix_market(source, options);
+    // A short header may promise millions of empty rows: they are read, but walking over them teaches nothing.
+    constexpr std::size_t many = 100000;
+    if (data.rows() > many) return;
     std::visit([](const auto& storage) { check_storage(storage); }, data.storage);
     StringSink out;
     write_matrix_market(out, data);
