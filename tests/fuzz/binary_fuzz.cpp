@@ -76,11 +76,14 @@ void check(std::string_view text, Precision precision) {
     data = read_binary(source, {.precision = precision});
   };
   if (refused(open)) return;
-  for (const double y : data.targets) require(std::isfinite(y));
+  // Labels are checked when they are first looked at.
+  bool bad = refused([&] {
+    for (const double y : data.targets) require(std::isfinite(y));
+  });
   // A sparse matrix of two thousand million columns may be well-formed, but its columns are not walked through here.
   constexpr std::size_t most_columns = 100000;
   const bool narrow = cols(data.matrix()) <= most_columns;
-  bool bad = refused([&] { walk_rows(data); });
+  bad = refused([&] { walk_rows(data); }) || bad;
   if (narrow) bad = refused([&] { walk_columns(columns_of(data).matrix()); }) || bad;
   const bool damaged = refused([&] { verify(data); });
   require(damaged || !bad);
