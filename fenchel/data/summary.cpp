@@ -58,7 +58,7 @@ struct RowFacts {
 
 // Sorts the hashes of rows; 0 is that of an empty row.
 std::size_t repeats(std::vector<std::uint64_t>& hashes) {
-  oneapi::tbb::parallel_sort(hashes.begin(), hashes.end());
+  oneapi::tbb::parallel_sort(hashes.begin(), hashes.end());  // equal ones become neighbours
   const auto first = std::ranges::upper_bound(hashes, 0U);
   std::size_t count = 0;
   for (auto at = first; at != hashes.end() && at + 1 != hashes.end(); ++at) count += *at == *(at + 1) ? 1 : 0;
