@@ -68,6 +68,7 @@ class LabelCheck final : public FirstUse {
 // The doubles of a file as floats, in memory of our own.
 void narrow(Dataset& data, const BinaryFile& file, const LinesGuard& guard) {
   guard.ensure_all();
+  file.check_labels();  // without the guard, verify() has nothing left to look at
   const auto doubles = file.numbers<double>(SectionKind::values);
   Buffer<float> floats(doubles.size());
   std::atomic<bool> overflow = false, underflow = false;
