@@ -137,7 +137,7 @@ the same file, a first and a second time. Peak memory is in units of the arrays.
     text.append(common.table(["data", "gzip", "zstd", "bzip2", "xz", "mtx"], streams))
     rows = fuzzed()
     if rows:
-        text.append("\n### Fuzzing\n\nThe last `./dev fuzz` (libFuzzer, address and undefined-behaviour sanitizers):\n")
+        text.append("\n### Fuzzing\n\nlibFuzzer with address and undefined-behaviour sanitizers, several targets at once on two cores:\n")
         text.append(common.table(["target", "seconds", "executions", "findings"], rows))
     return "\n".join(text)
 

@@ -25,7 +25,7 @@ if not CLI or not os.access(CLI, os.X_OK):
 if not DATA or not Path(DATA).is_dir():
     raise unittest.SkipTest("FENCHEL_DATA does not name a directory")
 
-SECONDS = 60  # then the larger files are left out
+SECONDS = 40  # then the larger files are left out
 SMALL = 1e6  # bytes of text for the peers' slower readers
 
 
