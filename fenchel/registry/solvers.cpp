@@ -15,8 +15,8 @@ SolverEntry entry_of() {
   return {.name = S::name,
           .summary = S::summary,
           .missing = &S::missing,
-          .make = [](const problem::Problem& problem, const solver::Start& start, solver::Chance chance)
-              -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, chance); }};
+          .make = [](const problem::Problem& problem, const solver::Start& start, solver::Conduct conduct)
+              -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, conduct); }};
 }
 
 template <class... S>

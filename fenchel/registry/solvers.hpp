@@ -21,7 +21,7 @@ struct SolverEntry {
   std::string_view name;
   std::string_view summary;
   std::optional<std::string_view> (*missing)(const loss::Any&, const penalty::Separable&);
-  std::unique_ptr<solver::Solver> (*make)(const problem::Problem&, const solver::Start&, solver::Chance);
+  std::unique_ptr<solver::Solver> (*make)(const problem::Problem&, const solver::Start&, solver::Conduct);
 };
 
 const std::vector<SolverEntry>& solvers();

@@ -43,7 +43,7 @@ std::optional<std::string_view> Fista::missing(const loss::Any& loss, const pena
   return std::nullopt;
 }
 
-Fista::Fista(const problem::Problem& problem, const Start& start, Chance /*chance*/)
+Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*conduct*/)
     : problem_(problem),
       risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
       metric_(squares(problem.penalty.scales())),

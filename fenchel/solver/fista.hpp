@@ -20,7 +20,7 @@ class Fista final : public Solver {
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 
-  Fista(const problem::Problem& problem, const Start& start, Chance chance);  // draws nothing at random
+  Fista(const problem::Problem& problem, const Start& start, Conduct conduct);  // draws nothing at random
 
   double step() override;
   [[nodiscard]] problem::Candidate candidate() override { return {.w = x_, .b = at_x_.b, .alpha = {}}; }

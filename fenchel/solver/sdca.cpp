@@ -34,10 +34,10 @@ std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penal
   return std::nullopt;
 }
 
-Sdca::Sdca(const problem::Problem& problem, const Start& start, Chance chance)
+Sdca::Sdca(const problem::Problem& problem, const Start& start, Conduct conduct)
     : problem_(problem),
       map_(problem.design),
-      random_(chance.seed),
+      random_(conduct.seed),
       shares_(problem.rows()),
       alpha_(problem.rows(), 0.0),
       induced_(problem.dimension(), 0.0) {
@@ -65,7 +65,7 @@ Sdca::Sdca(const problem::Problem& problem, const Start& start, Chance chance)
         problem_.loss);
     center_ = start.b;
   }
-  if (chance.rows == RowOrder::windows) cut_windows();
+  if (conduct.rows == RowOrder::windows) cut_windows();
   induce();
 }
 

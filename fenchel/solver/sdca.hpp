@@ -30,7 +30,7 @@ class Sdca final : public Solver {
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 
-  Sdca(const problem::Problem& problem, const Start& start, Chance chance);
+  Sdca(const problem::Problem& problem, const Start& start, Conduct conduct);
 
   double step() override;
   [[nodiscard]] problem::Candidate candidate() override;

@@ -20,13 +20,13 @@ struct Start {
 // order, shuffled inside, so that data larger than memory are read from the disk in large pieces.
 enum class RowOrder { shuffled, windows };
 
-// What a solver draws from chance.
-struct Chance {
+// How a solver goes about it, where it has a choice: what it draws at random, and the order of rows.
+struct Conduct {
   std::uint64_t seed = 0;
   RowOrder rows = RowOrder::shuffled;
 
   // Implicit: a seed alone is enough.
-  Chance(std::uint64_t s, RowOrder order = RowOrder::shuffled)
+  Conduct(std::uint64_t s, RowOrder order = RowOrder::shuffled)
       : seed(s), rows(order) {}  // NOLINT(google-explicit-constructor)
 };
 
