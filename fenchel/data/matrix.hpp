@@ -3,6 +3,7 @@
 // result is double.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -65,6 +66,14 @@ class RowGuard {
   mutable std::vector<std::atomic<std::uint8_t>> checked_;
 };
 
+// Longer rows than this are left to the processor's own foresight.
+inline constexpr std::size_t most_prefetched = 1024;
+
+template <class T>
+void prefetch_all(std::span<const T> items) {
+  for (std::size_t k = 0; k < items.size(); k += 64 / sizeof(T)) __builtin_prefetch(&items[k]);
+}
+
 // Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]).
 template <class Value>
 struct CsrRows {
@@ -84,6 +93,15 @@ struct CsrRows {
     const std::size_t count = offsets[i + 1] - begin;
     return {columns.subspan(begin, count), values.subspan(begin, count)};
   }
+  // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
+  void prefetch(std::size_t i) const {
+    const std::size_t begin = std::min<std::size_t>(offsets[i], values.size());
+    const std::size_t end = std::min<std::size_t>(offsets[i + 1], values.size());
+    if (end <= begin) return;
+    const std::size_t count = std::min(end - begin, most_prefetched);
+    prefetch_all(columns.subspan(begin, count));
+    prefetch_all(values.subspan(begin, count));
+  }
 };
 
 // Dense rows, one after the other.
@@ -101,6 +119,9 @@ struct DenseRows {
   [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     return {values.subspan(i * column_count, column_count)};
+  }
+  void prefetch(std::size_t i) const {
+    prefetch_all(values.subspan(i * column_count, std::min(column_count, most_prefetched)));
   }
 };
 

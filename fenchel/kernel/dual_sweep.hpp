@@ -3,11 +3,13 @@
 // is a pointwise function of u, the elastic net needs no extra work for columns a row does not touch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
 #include "fenchel/data/dot.hpp"
 #include "fenchel/data/matrix.hpp"
+#include "fenchel/kernel/dual_step.hpp"
 #include "fenchel/penalty/separable.hpp"
 
 namespace fenchel::kernel {
@@ -30,7 +32,8 @@ struct RidgeLink {
   [[nodiscard]] double dot(const Row& row) const {
     return data::dot(row, w.data());
   }
-  void add(std::size_t j, double change) { w[j] += change * inverse_l2; }
+  [[nodiscard]] double scaled(double change) const { return change * inverse_l2; }
+  void add(std::size_t j, double change) { w[j] += change; }
 };
 
 // l1 and l2 with one strength: u is kept.
@@ -44,19 +47,25 @@ struct ElasticNetLink {
   [[nodiscard]] double dot(const Row& row) const {
     return lazy_dot(*this, row);
   }
+  [[nodiscard]] static double scaled(double change) { return change; }
   void add(std::size_t j, double change) { u[j] += change; }
 };
 
-// The same with a penalty factor a coordinate.
+// The same with a strength a coordinate; `extra` is added to every l2.
 struct FactoredLink {
   std::span<double> u;
   const penalty::Separable& penalty;
+  double extra;
 
-  [[nodiscard]] double weight(std::size_t j) const { return penalty[j].conjugate_gradient(u[j]); }
+  [[nodiscard]] double weight(std::size_t j) const {
+    const penalty::Strength g = penalty[j];
+    return penalty::Strength{.l1 = g.l1, .l2 = g.l2 + extra}.conjugate_gradient(u[j]);
+  }
   template <class Row>
   [[nodiscard]] double dot(const Row& row) const {
     return lazy_dot(*this, row);
   }
+  [[nodiscard]] static double scaled(double change) { return change; }
   void add(std::size_t j, double change) { u[j] += change; }
 };
 
@@ -67,10 +76,15 @@ struct SweepState {
   std::span<const double> shares;      // c_i / sum c
   std::span<const double> curvatures;  // q_i
   std::span<double> alpha;
-  double constant = 0.0;         // value of the constant column, the last coordinate of the link
-  double b = 0.0;                // free bias of the proximal subproblem
-  double bias_step = 0.0;        // 1/kappa; 0 without a free bias
-  std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
+  std::span<std::uint8_t> resting;    // set for rows that can be left out for a while
+  double rest_beyond = infinity;      // the clearance above which a row rests
+  StepRule rule{};
+  double caution = 1.0;               // sigma': a block among several takes its rows' curvature that much larger
+  double constant = 0.0;              // value of the constant column, the last coordinate of the link
+  double b = 0.0;                     // free bias of the proximal subproblem
+  double bias_step = 0.0;             // 1/kappa; 0 without a free bias
+  std::size_t sample_every = 1;       // Fenchel-Young terms are looked at on every so-many-th visit
+  std::size_t fetch_ahead = 4;        // rows by which memory is asked for in advance
 };
 
 // Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.
@@ -78,7 +92,20 @@ struct SweepReport {
   double sampled_terms = 0.0;
   double sampled_losses = 0.0;
   double sampled_shares = 0.0;
+  double violation = 0.0;     // the largest distance of a margin from where its alpha would be optimal
+  std::size_t nonzeros = 0;   // visited
+  std::size_t rested = 0;     // rows newly resting
   bool changed = false;
+
+  void add(const SweepReport& other) {
+    sampled_terms += other.sampled_terms;
+    sampled_losses += other.sampled_losses;
+    sampled_shares += other.sampled_shares;
+    violation = std::max(violation, other.violation);
+    nonzeros += other.nonzeros;
+    rested += other.rested;
+    changed = changed || other.changed;
+  }
 };
 
 template <class Rows, class L, class Link>
@@ -86,8 +113,13 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
   SweepReport report;
   std::size_t until_sample = 0;
   const std::size_t constant_column = rows.cols();
-  for (const std::uint32_t i : state.order) {
+  const std::span<const std::uint32_t> order = state.order;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    // Rows come from all over memory; waiting for each would cost as much as the work on it.
+    if (k + state.fetch_ahead < order.size()) rows.prefetch(order[k + state.fetch_ahead]);
+    const std::uint32_t i = order[k];
     const auto row = rows.row(i);
+    report.nonzeros += row.nonzeros();
     double z = state.b + link.dot(row);
     if (state.constant != 0.0) z += state.constant * link.weight(constant_column);
 
@@ -99,13 +131,26 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
       report.sampled_losses += state.shares[i] * loss.value(y, z);
       report.sampled_shares += state.shares[i];
     }
-    const double new_alpha = loss.dual_step(y, old_alpha, z, state.curvatures[i]);
-    const double change = (new_alpha - old_alpha) * state.shares[i];
+    if constexpr (loss::RestingLoss<L>) {
+      // Smoothing moves the optimal range of z by g alpha.
+      const double clearance = loss.clearance(y, old_alpha, z + state.rule.smoothing * old_alpha);
+      if (clearance > 0.0) {
+        if (clearance > state.rest_beyond) {
+          state.resting[i] = 1;
+          ++report.rested;
+        }
+        continue;  // the exact step would stay where it is, and so do all others
+      }
+      report.violation = std::max(report.violation, -clearance);
+    }
+    const double new_alpha = dual_step(state.rule, loss, y, old_alpha, z, state.caution * state.curvatures[i]);
+    const double change = (new_alpha - old_alpha) * state.shares[i] * state.caution;
     if (change == 0.0) continue;
     report.changed = true;
     state.alpha[i] = new_alpha;
-    row.for_each([&](std::size_t j, double x) { link.add(j, change * x); });
-    if (state.constant != 0.0) link.add(constant_column, change * state.constant);
+    const double scaled = link.scaled(change);
+    row.for_each([&](std::size_t j, double x) { link.add(j, scaled * x); });
+    if (state.constant != 0.0) link.add(constant_column, scaled * state.constant);
     state.b += change * state.bias_step;
   }
   return report;

@@ -33,8 +33,11 @@ struct Absolute {
     if (q <= 0.0) return y == z ? alpha : -derivative(y, z);
     return dual_domain(y).clamp(alpha + (y - z) / q);
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    return clearance_in(dual_domain(y), alpha, y - z);
+  }
 };
 
-static_assert(DualStepLoss<Absolute>);
+static_assert(RestingLoss<Absolute>);
 
 }  // namespace fenchel::loss

@@ -33,6 +33,12 @@ struct Tube {
     const double pull = (y - z) + q * alpha;
     return std::copysign(std::max(0.0, std::fabs(pull) - epsilon), pull) / (q + curvature);
   }
+  // alpha = 0 is held back by the tube, all others by `bound` (infinite without one).
+  [[nodiscard]] double clearance(double alpha, double curvature, double bound) const {
+    if (alpha == 0.0) return epsilon - distance();
+    const double pull = (y - z) - std::copysign(epsilon, alpha) - curvature * alpha;
+    return clearance_in({-bound, bound}, alpha, pull);
+  }
 };
 
 struct EpsilonInsensitive {
@@ -62,6 +68,9 @@ struct EpsilonInsensitive {
     if (q <= 0.0) return -derivative(y, z);
     return dual_domain(y).clamp(Tube{y, z, epsilon}.step(alpha, q, 0.0));
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    return Tube{y, z, epsilon}.clearance(alpha, 0.0, 1.0);
+  }
 
  private:
   [[nodiscard]] static double bound(const Tube& tube, double alpha) {
@@ -73,6 +82,6 @@ struct EpsilonInsensitive {
   }
 };
 
-static_assert(DualStepLoss<EpsilonInsensitive>);
+static_assert(RestingLoss<EpsilonInsensitive>);
 
 }  // namespace fenchel::loss

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/loss/loss.hpp"
@@ -35,8 +36,13 @@ struct Hinge {
     if (q <= 0.0) return slack > 0.0 ? y : slack < 0.0 ? 0.0 : alpha;
     return y * std::clamp(a + slack / q, 0.0, 1.0);
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    const double slack = 1.0 - y * z;
+    const double a = y * alpha;
+    return a <= 0.0 ? -slack : a >= 1.0 ? slack : -std::fabs(slack);
+  }
 };
 
-static_assert(DualStepLoss<Hinge>);
+static_assert(RestingLoss<Hinge>);
 
 }  // namespace fenchel::loss

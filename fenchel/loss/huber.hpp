@@ -39,6 +39,9 @@ struct Huber {
   [[nodiscard]] double dual_step(double y, double alpha, double z, double q) const {
     return dual_domain(y).clamp(alpha + (y - z - alpha) / (1.0 + q));
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    return clearance_in(dual_domain(y), alpha, y - z - alpha);
+  }
 
  private:
   // A residual that only rounding brought down to delta may take the first form: the parabola bounds the loss
@@ -54,6 +57,6 @@ struct Huber {
   }
 };
 
-static_assert(CurvedLoss<Huber> && DualStepLoss<Huber>);
+static_assert(CurvedLoss<Huber> && RestingLoss<Huber>);
 
 }  // namespace fenchel::loss

@@ -94,21 +94,24 @@ struct Logistic {
     return mirrored ? divergence::moderate(-m, b.sum, b.error) : divergence::moderate(m, a, 0.0);
   }
   [[nodiscard]] double smoothness() const { return 4.0; }
-  // Safeguarded Newton for the logit u of the new a, the root of the increasing h(u) = u + m + q (sigmoid(u) - a).
-  // Steps that leave the bracket, or are not half the one before, give way to bisection: else they may cycle.
-  [[nodiscard]] double dual_step(double y, double alpha, double z, double q) const {
+  // Safeguarded Newton for the logit u of the new a, the root of the increasing h(u) = u + m + q (sigmoid(u) - a), until
+  // |h| is at most `tolerance` or rounding. Steps that leave the bracket, or are not half the one before, give way to
+  // bisection: else they may cycle.
+  [[nodiscard]] double dual_step(double y, double alpha, double z, double q, double tolerance = 0.0) const {
     const double m = y * z;
     const double a = y * alpha;
     double low = -m - q * (1.0 - a);
     double high = -m + q * a;
-    double u = std::clamp(a > 0.0 && a < 1.0 ? std::log(a) - std::log1p(-a) : 0.0, low, high);
+    double u = std::clamp(starting_logit(a, m, q), low, high);
     double last_step = high - low;
     for (int iteration = 0; iteration < 200; ++iteration) {
-      const double p = sigmoid(u);
+      const double e = std::exp(-std::fabs(u));
+      const double p = (u < 0.0 ? e : 1.0) / (1.0 + e);
       const double h = u + m + q * (p - a);
-      if (std::fabs(h) <= 4.5e-16 * (std::fabs(u) + std::fabs(m) + q * std::max(p, a))) break;
+      const double rounding = 4.5e-16 * (std::fabs(u) + std::fabs(m) + q * std::max(p, a));
+      if (std::fabs(h) <= std::max(rounding, tolerance)) return y * p;
       (h < 0.0 ? low : high) = u;
-      const double step = h / (1.0 + q * p * sigmoid(-u));
+      const double step = h / (1.0 + q * e / ((1.0 + e) * (1.0 + e)));
       double next = u - step;
       const bool newton = next > low && next < high && std::fabs(step) <= 0.5 * std::fabs(last_step);
       if (!newton) next = 0.5 * low + 0.5 * high;
@@ -117,6 +120,14 @@ struct Logistic {
       if (std::fabs(last_step) <= 2.3e-16 * std::max(1.0, std::fabs(u))) break;
     }
     return y * sigmoid(u);
+  }
+
+ private:
+  // Where curvature is small the root is near -m, else near the old logit, which costs two logarithms.
+  static double starting_logit(double a, double m, double q) {
+    constexpr double small_curvature = 4.0;  // h' is then between 1 and 2
+    if (q <= small_curvature) return -m;
+    return a > 0.0 && a < 1.0 ? std::log(a) - std::log1p(-a) : 0.0;
   }
 };
 

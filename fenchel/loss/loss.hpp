@@ -5,6 +5,7 @@
 // Conjugates are always taken at -alpha: conjugate(y, alpha) = phi*(-alpha).
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <string_view>
 
@@ -48,9 +49,24 @@ concept DualStepLoss = Loss<L> && requires(const L loss, double y, double alpha,
   { loss.dual_step(y, alpha, z, q) } -> std::same_as<double>;
 };
 
+template <class L>
+concept RestingLoss = DualStepLoss<L> && requires(const L loss, double y, double alpha, double z) {
+  // How far z may move, either way, before alpha stops being optimal for it: positive strictly inside the range where
+  // the step leaves alpha as it is, which only kinks of the conjugate have; else minus the distance from that range.
+  // For the order of work only: no claim rests on it, so it is not rounded outward.
+  { loss.clearance(y, alpha, z) } -> std::same_as<double>;
+};
+
 template <Loss L>
 double project_dual(const L& loss, double y, double alpha) {
   return loss.dual_domain(y).clamp(alpha);
+}
+
+// The clearance of an alpha that only the ends of its domain hold back; `pull` is the derivative of the dual objective.
+inline double clearance_in(const Interval& domain, double alpha, double pull) {
+  if (alpha >= domain.high) return pull;
+  if (alpha <= domain.low) return -pull;
+  return -std::fabs(pull);
 }
 
 }  // namespace fenchel::loss

@@ -37,6 +37,9 @@ struct Quantile {
     if (q <= 0.0) return y == z ? alpha : -derivative(y, z);
     return dual_domain(y).clamp(alpha + (y - z) / q);
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    return clearance_in(dual_domain(y), alpha, y - z);
+  }
 
  private:
   // 1 - tau, rounded toward zero so that the dual domain never exceeds the exact one.
@@ -46,6 +49,6 @@ struct Quantile {
   }
 };
 
-static_assert(DualStepLoss<Quantile>);
+static_assert(RestingLoss<Quantile>);
 
 }  // namespace fenchel::loss

@@ -51,6 +51,11 @@ struct SmoothHinge {
     const double a = y * alpha;
     return y * std::clamp(a + ((1.0 - y * z) - gamma * a) / (q + gamma), 0.0, 1.0);
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    const double a = y * alpha;
+    const double pull = (1.0 - y * z) - gamma * a;
+    return a <= 0.0 ? -pull : a >= 1.0 ? pull : -std::fabs(pull);
+  }
 
  private:
   [[nodiscard]] double bound(double m, double a, double b) const {
@@ -73,6 +78,6 @@ struct SmoothHinge {
   }
 };
 
-static_assert(CurvedLoss<SmoothHinge> && DualStepLoss<SmoothHinge>);
+static_assert(CurvedLoss<SmoothHinge> && RestingLoss<SmoothHinge>);
 
 }  // namespace fenchel::loss

@@ -49,6 +49,9 @@ struct SquaredEpsilonInsensitive {
   [[nodiscard]] double dual_step(double y, double alpha, double z, double q) const {
     return Tube{y, z, epsilon}.step(alpha, q, 0.5);
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    return Tube{y, z, epsilon}.clearance(alpha, 0.5, infinity);
+  }
 
  private:
   [[nodiscard]] static double bound(const Tube& tube, double alpha) {
@@ -73,6 +76,6 @@ struct SquaredEpsilonInsensitive {
   }
 };
 
-static_assert(CurvedLoss<SquaredEpsilonInsensitive> && DualStepLoss<SquaredEpsilonInsensitive>);
+static_assert(CurvedLoss<SquaredEpsilonInsensitive> && RestingLoss<SquaredEpsilonInsensitive>);
 
 }  // namespace fenchel::loss

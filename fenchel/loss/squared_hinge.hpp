@@ -43,8 +43,13 @@ struct SquaredHinge {
     const double a = y * alpha;
     return y * std::max(0.0, a + ((1.0 - y * z) - 0.5 * a) / (q + 0.5));
   }
+  [[nodiscard]] double clearance(double y, double alpha, double z) const {
+    const double a = y * alpha;
+    const double pull = (1.0 - y * z) - 0.5 * a;
+    return a <= 0.0 ? -pull : -std::fabs(pull);
+  }
 };
 
-static_assert(CurvedLoss<SquaredHinge> && DualStepLoss<SquaredHinge>);
+static_assert(CurvedLoss<SquaredHinge> && RestingLoss<SquaredHinge>);
 
 }  // namespace fenchel::loss

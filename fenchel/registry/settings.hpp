@@ -38,6 +38,7 @@ struct Settings {
   std::uint64_t seed = 0;
   std::optional<solver::RowOrder> row_order =
       {};  // empty: windows for mapped data larger than memory, else shuffled
+  solver::AscentChoices ascent = {};
 };
 
 }  // namespace fenchel::registry

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "fenchel/problem/problem.hpp"
+#include "fenchel/solver/accelerated_sdca.hpp"
 #include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/sdca.hpp"
 
 namespace fenchel::registry {
 
-using Solvers = std::tuple<solver::Sdca, solver::Fista>;
+using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista>;
 
 struct SolverEntry {
   std::string_view name;

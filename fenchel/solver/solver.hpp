@@ -2,9 +2,11 @@
 // views, and never prints, times, certifies or decides to stop.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "fenchel/kernel/dual_step.hpp"
 #include "fenchel/problem/problem.hpp"
 
 namespace fenchel::solver {
@@ -20,14 +22,28 @@ struct Start {
 // order, shuffled inside, so that data larger than memory are read from the disk in large pieces.
 enum class RowOrder { shuffled, windows };
 
-// How a solver goes about it, where it has a choice: what it draws at random, and the order of rows.
+// How dual coordinate ascent draws rows: every row once in a fresh random order, or independently of each other,
+// uniformly or with probabilities that grow with the row's norm.
+enum class Sampling { permutation, uniform, importance };
+
+// Which iterate dual coordinate ascent offers: the last one, the average of the later steps, or a random one of these.
+enum class Iterate { last, averaged, random };
+
+// Choices that dual coordinate ascent leaves open.
+struct AscentChoices {
+  kernel::StepOption step = kernel::StepOption::exact;
+  Sampling sampling = Sampling::permutation;
+  Iterate iterate = Iterate::last;
+  double smoothing = 0.0;  // replaces the loss by a smooth one inside the solver; 0: the loss itself
+  bool theory = false;     // accelerated-sdca: subproblems solved to the tolerances of its theory
+  std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data
+};
+
+// How a solver goes about it, where it has a choice.
 struct Conduct {
   std::uint64_t seed = 0;
   RowOrder rows = RowOrder::shuffled;
-
-  // Implicit: a seed alone is enough.
-  Conduct(std::uint64_t s, RowOrder order = RowOrder::shuffled)
-      : seed(s), rows(order) {}  // NOLINT(google-explicit-constructor)
+  AscentChoices ascent = {};
 };
 
 // Guesses from numbers seen during the last step. They only say when a certificate is worth its price.

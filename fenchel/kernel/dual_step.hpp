@@ -1,0 +1,66 @@
+// The five ways of Prox-SDCA (Shalev-Shwartz and Zhang, Figure 1) to choose a new dual variable for one row. With
+// u = -phi'(z), d = u - alpha and curvature q, the dual objective changes by
+//     -phi*(-t) + phi*(-alpha) - z (t - alpha) - (q/2) (t - alpha)^2     when alpha becomes t.
+// Every option increases it and stays inside the domain.
+#pragma once
+
+#include <algorithm>
+
+#include "fenchel/loss/loss.hpp"
+
+namespace fenchel::kernel {
+
+enum class StepOption {
+  exact = 1,        // I:   the maximiser over t
+  segment = 2,      // II:  the maximiser between alpha and u
+  bound = 3,        // III: a closed form on the segment from smoothness
+  common_bound = 4, // IV:  the same with the largest curvature in place of the row's
+  constant = 5      // V:   a constant share of d, for smooth losses
+};
+
+struct StepRule {
+  StepOption option = StepOption::exact;
+  double tolerance = 0.0;          // on the optimality of steps that iterate, in units of z; 0: as exact as can be
+  double largest_curvature = 0.0;  // for options IV and V
+  double smoothing = 0.0;          // g: the loss is replaced by the one whose conjugate is phi*(-t) + (g/2) t^2
+};
+
+template <loss::DualStepLoss L>
+double exact_step(const L& loss, double y, double alpha, double z, double q, double tolerance) {
+  if constexpr (requires { loss.dual_step(y, alpha, z, q, tolerance); }) {
+    return loss.dual_step(y, alpha, z, q, tolerance);
+  } else {
+    return loss.dual_step(y, alpha, z, q);
+  }
+}
+
+template <loss::DualStepLoss L>
+double dual_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
+  if (rule.smoothing > 0.0) {
+    // (g/2) t^2 + (q/2) (t - alpha)^2 is, up to a constant, one square about q alpha / (q + g).
+    const double sum = q + rule.smoothing;
+    return exact_step(loss, y, alpha * (q / sum), z, sum, rule.tolerance);
+  }
+  if (rule.option == StepOption::exact) return exact_step(loss, y, alpha, z, q, rule.tolerance);
+  const double u = -loss.derivative(y, z);
+  const double d = u - alpha;
+  if (d == 0.0) return alpha;
+  const double gamma = loss.smoothness();
+  const auto moved = [&](double share) {
+    return share >= 1.0 ? u : std::clamp(alpha + share * d, std::min(alpha, u), std::max(alpha, u));
+  };
+  switch (rule.option) {
+    case StepOption::exact: break;
+    case StepOption::segment:
+      // The objective is concave in t: its maximiser on a segment is the nearest point to its maximiser.
+      return std::clamp(exact_step(loss, y, alpha, z, q, rule.tolerance), std::min(alpha, u), std::max(alpha, u));
+    case StepOption::bound:
+      return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + q));
+    case StepOption::common_bound:
+      return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + rule.largest_curvature));
+    case StepOption::constant: return moved(gamma / (gamma + rule.largest_curvature));
+  }
+  return alpha;
+}
+
+}  // namespace fenchel::kernel

@@ -1,0 +1,300 @@
+#include "fenchel/solver/dual_ascent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <tbb/parallel_for.h>
+
+#include "fenchel/base/sum.hpp"
+#include "fenchel/data/residence.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+constexpr double passes_between_refreshes = 50.0;
+constexpr std::size_t sampled_rows = 4096;
+// The bias's proximal term relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
+constexpr double relative_kappa = 10.0;
+// Two blocks pay where a part of the sweep is long against the copies of w and against starting a thread.
+constexpr double entries_a_coordinate = 32.0;
+constexpr double least_entries = 1 << 17;
+// Memory is asked for this many bytes of rows in advance.
+constexpr double bytes_ahead = 4096.0;
+// Steps that iterate need be no better than the gap asks for.
+constexpr double loosest_step = 1e-2;
+
+}  // namespace
+
+DualAscent::DualAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct, double kappa)
+    : problem_(problem),
+      map_(problem.design),
+      kappa_(kappa),
+      conduct_(conduct),
+      entries_a_row_(static_cast<double>(data::nonzeros(problem.design.matrix)) /
+                     static_cast<double>(problem.rows())),
+      alpha_(problem.rows(), 0.0),
+      induced_(problem.dimension(), 0.0),
+      rule_{.option = conduct.ascent.step, .tolerance = loosest_step, .smoothing = conduct.ascent.smoothing},
+      sigma_(ridge() ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
+  measure_rows();
+  visits_.emplace(problem_.design.matrix, shares_, curvatures_, conduct);
+  if (!start.alpha.empty()) {
+    std::visit(
+        [&](const auto& loss) {
+          for (const std::uint32_t i : visits_->order()) {
+            alpha_[i] = loss::project_dual(loss, problem_.sample.targets[i], start.alpha[i]);
+          }
+        },
+        problem_.loss);
+    bias_centre_ = start.b;
+  }
+  induce();
+}
+
+// w itself can be kept.
+bool DualAscent::ridge() const { return problem_.penalty.uniform() && problem_.penalty.base().l1 == 0.0; }
+
+void DualAscent::measure_rows() {
+  const std::size_t n = problem_.rows();
+  if (problem_.penalty.uniform()) {
+    curvatures_ = map_.row_square_norms({});
+    for (double& q : curvatures_) q /= problem_.penalty.base().l2 + kappa_;
+  } else {
+    std::vector<double> inverse_l2(problem_.dimension());
+    for (std::size_t j = 0; j < inverse_l2.size(); ++j) inverse_l2[j] = 1.0 / (problem_.penalty[j].l2 + kappa_);
+    curvatures_ = map_.row_square_norms(inverse_l2);
+  }
+  shares_.resize(n);
+  CompensatedSum mean;
+  for (std::size_t i = 0; i < n; ++i) {
+    shares_[i] = problem_.sample.weight(i) / problem_.sample.weight_sum;
+    mean.add(shares_[i] * curvatures_[i]);
+  }
+  if (problem_.free_bias) bias_step_ = mean.total() > 0.0 ? mean.total() / relative_kappa : 1.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
+    rule_.largest_curvature = std::max(rule_.largest_curvature, curvatures_[i]);
+  }
+}
+
+void DualAscent::induce() {
+  std::vector<double> scaled(alpha_.size());
+  for (std::size_t i = 0; i < alpha_.size(); ++i) scaled[i] = shares_[i] * alpha_[i];
+  map_.adjoint(scaled, induced_);
+  for (std::size_t j = 0; j < centre_.size(); ++j) induced_[j] += kappa_ * centre_[j];
+  if (ridge()) {
+    for (double& w : induced_) w /= problem_.penalty.base().l2 + kappa_;
+  }
+  CompensatedSum sum;
+  for (const double s : scaled) sum.add(s);
+  b_ = problem_.free_bias ? bias_centre_ + bias_step_ * sum.total() : 0.0;
+  passes_since_induced_ = 0.0;
+}
+
+void DualAscent::recentre(std::span<const double> y) {
+  const double factor = ridge() ? kappa_ / (problem_.penalty.base().l2 + kappa_) : kappa_;
+  centre_.resize(y.size(), 0.0);
+  for (std::size_t j = 0; j < y.size(); ++j) {
+    induced_[j] += factor * (y[j] - centre_[j]);
+    centre_[j] = y[j];
+  }
+  visits_->wake();
+}
+
+std::span<const double> DualAscent::weights() {
+  if (ridge()) return induced_;
+  w_.resize(induced_.size());
+  for (std::size_t j = 0; j < w_.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    w_[j] = penalty::Strength{.l1 = g.l1, .l2 = g.l2 + kappa_}.conjugate_gradient(induced_[j]);
+  }
+  return w_;
+}
+
+double DualAscent::mismatch() {
+  if (kappa_ == 0.0) return 0.0;
+  const std::span<const double> w = weights();
+  double sum = 0.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    const double shifted = ridge() ? (g.l2 + kappa_) * w[j] : induced_[j];
+    sum += g.fenchel_young(w[j], shifted - (centre_.empty() ? 0.0 : kappa_ * centre_[j]));
+  }
+  return sum;
+}
+
+DualAscent::Seen DualAscent::sweep() {
+  Seen seen{.all = visits_->all()};
+  if (passes_since_induced_ >= passes_between_refreshes) {
+    induce();
+    seen.passes += 1.0;
+  }
+  visits_->draw();
+  kernel::SweepReport report;
+  if (visits_->windows().empty()) {
+    report = sweep_rows(visits_->order());
+  } else {
+    std::size_t begin = 0;
+    const std::span<const RowVisits::Window> windows = visits_->windows();
+    for (std::size_t k = 0; k < windows.size(); ++k) {
+      // The disk reads the next window while this one is worked on.
+      if (k + 1 < windows.size()) {
+        data::will_need(problem_.design.matrix, windows[k + 1].first, windows[k + 1].last);
+      }
+      report.add(sweep_rows(visits_->order().subspan(begin, windows[k].end - begin)));
+      begin = windows[k].end;
+    }
+  }
+  // A row without entries is work, too.
+  const auto visited = static_cast<double>(visits_->order().size()), rows = static_cast<double>(problem_.rows());
+  const double work = (static_cast<double>(report.nonzeros) + visited) / ((entries_a_row_ + 1.0) * rows);
+  seen.passes += work;
+  passes_since_induced_ += work;
+
+  // Recentring: b = b_t + s t with t = sum c alpha / sum c; the new centre is b, so the same t moves it once more.
+  const double moved = b_ - bias_centre_;
+  const double imbalance = bias_step_ > 0.0 ? 2 * moved * moved / bias_step_ : 0.0;
+  if (problem_.free_bias) {
+    bias_centre_ = b_;
+    b_ += moved;
+  }
+  const double scale = report.sampled_shares > 0.0 ? visits_->share() / report.sampled_shares : 0.0;
+  if (seen.all) losses_ = scale * report.sampled_losses;
+  seen.gap = scale * report.sampled_terms + imbalance;
+  seen.losses = losses_;
+  seen.changed = report.changed || moved != 0.0;
+  rule_.tolerance = std::clamp(0.1 * std::sqrt(seen.gap), 1e-15, loosest_step);
+  visits_->settle(report.violation);
+  return seen;
+}
+
+double DualAscent::entries_in(std::span<const std::uint32_t> order) const {
+  return entries_a_row_ * static_cast<double>(order.size());
+}
+
+std::size_t DualAscent::blocks_for(std::span<const std::uint32_t> order) const {
+  if (conduct_.ascent.blocks > 0) return conduct_.ascent.blocks;
+  const double enough = std::max(2 * entries_a_coordinate * static_cast<double>(induced_.size()), least_entries);
+  return ridge() && entries_in(order) >= enough ? 2 : 1;
+}
+
+kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order) {
+  const std::size_t blocks = std::min(blocks_for(order), std::max<std::size_t>(order.size(), 1));
+  if (blocks == 1) {
+    kernel::SweepState state = state_of(order);
+    const kernel::SweepReport report = run(state, induced_);
+    b_ = state.b;
+    return report;
+  }
+  const double part = std::max(entries_a_coordinate * static_cast<double>(blocks * induced_.size()), least_entries);
+  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(entries_in(order) / part), 1, order.size());
+  kernel::SweepReport report;
+  for (std::size_t k = 0; k < parts; ++k) {
+    const std::size_t begin = k * order.size() / parts, end = (k + 1) * order.size() / parts;
+    report.add(sweep_blocks(order.subspan(begin, end - begin), blocks));
+  }
+  return report;
+}
+
+kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
+  const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
+  return {.order = order,
+          .targets = problem_.sample.targets,
+          .shares = shares_,
+          .curvatures = curvatures_,
+          .alpha = alpha_,
+          .resting = visits_->resting(),
+          .rest_beyond = visits_->rest_beyond(),
+          .rule = rule_,
+          .constant = problem_.design.constant,
+          .b = b_,
+          .bias_step = bias_step_,
+          .sample_every = 1 + visits_->order().size() / sampled_rows,
+          .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
+}
+
+kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks) {
+  copies_.resize(blocks);
+  alpha_before_.resize(alpha_.size());
+  for (const std::uint32_t i : order) alpha_before_[i] = alpha_[i];
+  std::vector<kernel::SweepState> states(blocks, state_of({}));
+  std::vector<kernel::SweepReport> reports(blocks);
+  tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t k) {
+    const std::size_t begin = k * order.size() / blocks, end = (k + 1) * order.size() / blocks;
+    copies_[k] = induced_;
+    states[k].order = order.subspan(begin, end - begin);
+    states[k].caution = sigma_;
+    reports[k] = run(states[k], copies_[k]);
+  });
+  merge(order, states);
+  kernel::SweepReport total;
+  for (const kernel::SweepReport& report : reports) total.add(report);
+  return total;
+}
+
+// Adds the blocks' changes; see the top of the header.
+void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states) {
+  struct Norms {
+    double separate = 0.0;  // sum ||u_k||^2
+    double together = 0.0;  // ||sum u_k||^2
+    void add(const Norms& other) {
+      separate += other.separate;
+      together += other.together;
+    }
+  };
+  const auto measure = [&](Norms& norms, double strength, auto&& change_of) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      const double change = change_of(k);
+      norms.separate += strength * change * change;
+      sum += change;
+    }
+    norms.together += strength * sum * sum;
+  };
+  double nu = 1.0;
+  if (ridge()) {
+    Norms norms = block_sum<Norms>(induced_.size(), [&](std::size_t j, Norms& local) {
+      measure(local, problem_.penalty.base().l2 + kappa_, [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
+    });
+    if (bias_step_ > 0.0) measure(norms, 1.0 / bias_step_, [&](std::size_t k) { return states[k].b - b_; });
+    if (norms.separate > 0.0) {
+      const double ratio = norms.together / norms.separate;
+      nu = std::min(1.0, sigma_ / ratio);
+      sigma_ = std::clamp(0.5 * sigma_ + 0.5 * ratio * 1.05, 1.0, static_cast<double>(states.size()));
+    }
+  }
+  const double factor = nu / states.front().caution;
+  for_each_block(induced_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      double sum = 0.0;
+      for (const std::vector<double>& copy : copies_) sum += copy[j] - induced_[j];
+      induced_[j] += factor * sum;
+    }
+  });
+  double moved = 0.0;
+  for (const kernel::SweepState& state : states) moved += state.b - b_;
+  b_ += factor * moved;
+  if (nu == 1.0) return;
+  for (const std::uint32_t i : order) alpha_[i] = alpha_before_[i] + nu * (alpha_[i] - alpha_before_[i]);
+}
+
+kernel::SweepReport DualAscent::run(kernel::SweepState& state, std::span<double> induced) const {
+  const penalty::Separable& penalty = problem_.penalty;
+  return std::visit(
+      [&](const auto& rows, const auto& loss) {
+        if (ridge()) {
+          kernel::RidgeLink link{.w = induced, .inverse_l2 = 1.0 / (penalty.base().l2 + kappa_)};
+          return kernel::dual_sweep(rows, loss, link, state);
+        }
+        if (penalty.uniform()) {
+          kernel::ElasticNetLink link{
+              .u = induced, .l1 = penalty.base().l1, .inverse_l2 = 1.0 / (penalty.base().l2 + kappa_)};
+          return kernel::dual_sweep(rows, loss, link, state);
+        }
+        kernel::FactoredLink link{.u = induced, .penalty = penalty, .extra = kappa_};
+        return kernel::dual_sweep(rows, loss, link, state);
+      },
+      problem_.design.matrix, problem_.loss);
+}
+
+}  // namespace fenchel::solver

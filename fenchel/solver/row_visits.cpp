@@ -1,0 +1,121 @@
+#include "fenchel/solver/row_visits.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/base/interval.hpp"
+#include "fenchel/data/residence.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// Large enough for a disk to read at full speed, and to mix many rows; small against any memory. It must not depend on the
+// machine, so that the same seed gives the same bits.
+constexpr std::size_t window_bytes = std::size_t{32} << 20;
+// Everybody wakes when the violation among those awake has come down by this factor since all were visited.
+constexpr double wake_factor = 0.3;
+
+std::vector<RowVisits::Window> cut_windows(const data::Matrix& matrix) {
+  std::vector<RowVisits::Window> windows;
+  const std::size_t n = data::rows(matrix);
+  const std::size_t bytes_a_row = data::bytes_of(matrix) / n;
+  const std::size_t rows = std::clamp<std::size_t>(window_bytes / (bytes_a_row + 1), 1, n);
+  for (std::size_t first = 0; first < n; first += rows) windows.push_back({first, std::min(n, first + rows)});
+  return windows;
+}
+
+}  // namespace
+
+RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
+                     std::span<const double> curvatures, const Conduct& conduct)
+    : shares_(shares),
+      random_(conduct.seed),
+      sampling_(conduct.ascent.sampling),
+      resting_(shares.size(), 0),
+      rest_beyond_(infinity) {
+  if (shares.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure,
+                "rows are numbered with 32 bits here: more than 4294967295 rows need --solver fista");
+  }
+  if (conduct.rows == RowOrder::windows) windows_ = cut_windows(matrix);
+  wake();
+  rows_ = order_.size();
+  if (sampling_ == Sampling::importance) {
+    // Half by norm, half uniformly: a row with a small norm is not left out for long.
+    double mean = 0.0, sum = 0.0;
+    for (const std::uint32_t i : order_) mean += curvatures[i] / static_cast<double>(rows_);
+    cumulative_.reserve(rows_);
+    for (const std::uint32_t i : order_) cumulative_.push_back(sum += curvatures[i] + (mean > 0.0 ? mean : 1.0));
+  }
+}
+
+void RowVisits::wake() {
+  order_.clear();
+  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (shares_[i] > 0.0) order_.push_back(static_cast<std::uint32_t>(i));
+  }
+  share_ = 1.0;
+  rest_beyond_ = infinity;
+  all_ = true;
+}
+
+void RowVisits::draw() {
+  if (sampling_ != Sampling::permutation) {
+    draw_independently();
+  } else if (windows_.empty()) {
+    random_.shuffle(std::span(order_));
+  } else {
+    draw_windows();
+  }
+}
+
+void RowVisits::draw_windows() {
+  random_.shuffle(std::span(windows_));
+  order_.clear();
+  for (Window& window : windows_) {
+    const std::size_t begin = order_.size();
+    for (std::size_t i = window.first; i < window.last; ++i) {
+      if (shares_[i] > 0.0 && resting_[i] == 0) order_.push_back(static_cast<std::uint32_t>(i));
+    }
+    random_.shuffle(std::span(order_).subspan(begin));
+    window.end = order_.size();
+  }
+}
+
+void RowVisits::draw_independently() {
+  if (drawn_from_.empty()) drawn_from_ = order_;
+  for (std::uint32_t& row : order_) {
+    std::size_t k = 0;
+    if (cumulative_.empty()) {
+      k = random_.below(rows_);
+    } else {
+      const double point = random_.uniform() * cumulative_.back();
+      k = static_cast<std::size_t>(std::upper_bound(cumulative_.begin(), cumulative_.end(), point) -
+                                   cumulative_.begin());
+    }
+    row = drawn_from_[std::min(k, rows_ - 1)];
+  }
+}
+
+void RowVisits::settle(double violation) {
+  if (sampling_ != Sampling::permutation) return;
+  if (all_) {
+    goal_ = wake_factor * violation;
+  } else if (violation <= goal_) {
+    wake();
+    return;
+  }
+  const std::size_t before = order_.size();
+  std::erase_if(order_, [&](std::uint32_t i) { return resting_[i] != 0; });
+  if (order_.size() < before) {
+    share_ = 0.0;
+    for (const std::uint32_t i : order_) share_ += shares_[i];
+  }
+  all_ = order_.size() == rows_;
+  // Margins that would have to move farther than any of those awake is from where it should be are not at stake.
+  rest_beyond_ = violation;
+}
+
+}  // namespace fenchel::solver
