@@ -96,8 +96,19 @@ def table(header, rows):
     return "\n".join([line(header), "|" + "---|" * len(header), *map(line, rows)])
 
 
+def read_table(text, header):
+    """The cells of the table with this header, as they stand in `text`."""
+    lines = text.split(table(header, []), 1)[1].lstrip("\n").splitlines()
+    end = next((k for k, line in enumerate(lines) if not line.startswith("|")), len(lines))
+    return [line.strip("| ").split(" | ") for line in lines[:end]]
+
+
 def geometric_mean(values):
     return math.exp(math.fsum(map(math.log, values)) / len(values)) if values else None
+
+
+def read_section(name):
+    return DOCUMENT.read_text().split(f"<!-- begin {name} -->", 1)[1].split(f"<!-- end {name} -->", 1)[0]
 
 
 def write_section(name, text):

@@ -109,6 +109,7 @@ int certify_foreign(Certify& certify, data::Source& source, ModelFormat format, 
   certify.effort.check_solver();
   settings.solver = certify.effort.solver;
   settings.seed = certify.effort.seed;
+  settings.row_order = certify.effort.rows();
   std::vector<double> factors = certify.problem.factors();
   data::Dataset dataset = read_labeled_data(certify.data_path, reading, certify.output);
   if (format == ModelFormat::liblinear) dataset = model::with_columns(std::move(dataset), foreign.features());
@@ -175,7 +176,8 @@ Action add_certify(CLI::App& app) {
   add_positional(command, "MODEL", certify->model_path, "the model to check")->required();
   add_text(command, "--model-format", certify->model_format, "fenchel|liblinear|weights",
            "(default: by content; a plain list, one weight a line and the bias as one more, must be named)");
-  certify->problem.add(command);
+  certify->problem.add(command,
+                       "free; for a LIBLINEAR file what it says itself: regularized if it has a bias, none if not");
   certify->effort.add(command);
   certify->threads.add(command);
   certify->data.add(command);

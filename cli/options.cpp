@@ -125,7 +125,8 @@ void DataOptions::add(CLI::App& app) {
   app.add_flag("--zero-based", zero_based, "svmlight: indexes start at 0 (default: if index 0 occurs)")
       ->group("Data");
   add_text(app, "--label", label, "NAME|N",
-           "csv, tsv: the column of the label, by its name or its position from 1; none: there is none")
+           "csv, tsv: the column of the label, by its name or its position from 1 (-1 is the last); none: there is "
+           "none (default: the column called label, target, y or class, else the first)")
       ->group("Data");
   add_file(app, "--labels", labels,
            "take the labels from a second file, an npy vector or a number a line, one for each row")
@@ -160,14 +161,16 @@ data::ReadOptions DataOptions::resolve() const {
 
 // --- which problem is meant ---
 
-void ProblemOptions::add(CLI::App& app) {
+void ProblemOptions::add(CLI::App& app, std::string_view default_bias) {
   app_ = &app;
   add_text(app, "--loss", loss_, "NAME", "phi, see the table below (default hinge)")->group("Problem");
   add_parameters(app, loss_parameters(), loss_parameters_);
   add_penalty(app);
-  add_text(app, "--bias", bias_, "none|free|regularized",
-           "b absent; present and not penalised; or the weight of one more, penalised feature of constant value "
-           "(default free)")
+  add_text(
+      app, "--bias", bias_, "none|free|regularized",
+      fmt::format("b absent; present and not penalised; or the weight of one more, penalised feature of constant "
+                  "value (default {})",
+                  default_bias))
       ->group("Problem");
   add_number(app, "--bias-value", bias_value_, positive,
              "the constant of --bias regularized, as LIBLINEAR's -B (default 1)")
@@ -264,10 +267,10 @@ void EffortOptions::add(CLI::App& app) {
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
       ->group("Effort");
-  add_text(
-      app, "--row-order", row_order, "auto|shuffled|windows",
-      "how sdca goes through the rows; windows: consecutive rows together, for a .fbin file larger than memory "
-      "(default auto: where that is so)")
+  add_text(app, "--row-order", row_order, "auto|shuffled|windows",
+           "the way through the rows of solvers that go row by row (sdca); windows: consecutive rows together, for "
+           "a .fbin file larger than memory "
+           "(default auto: where that is so)")
       ->group("Effort");
 }
 
@@ -318,9 +321,10 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
                       : std::visit([&](const auto& chosen) { return chosen.strength(lambda); }, settings.penalty);
   const penalty::Separable penalty(strength, factors);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
-  if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty).empty()) return;
+  const bool with_row_order = settings.row_order.has_value();
+  if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty, with_row_order).empty()) return;
   const problem::Problem no_data{.design = {}, .sample = {}, .loss = settings.loss, .penalty = penalty};
-  registry::choose(settings.solver, no_data);
+  registry::choose(settings.solver, no_data, with_row_order);
 }
 
 }  // namespace fenchel::cli

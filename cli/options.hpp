@@ -45,7 +45,7 @@ struct DataOptions {
 
 class ProblemOptions {
  public:
-  void add(CLI::App& app);
+  void add(CLI::App& app, std::string_view default_bias = "free");
   // Usage errors for everything that contradicts itself; the solver is not chosen here.
   [[nodiscard]] registry::Settings resolve() const;
   // Takes what a foreign file says itself, where no option says otherwise.

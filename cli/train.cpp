@@ -73,7 +73,7 @@ struct Outcome {
   run::Status status;
   problem::Certificate total;
   double passes;
-  solver::RowOrder row_order;
+  std::optional<solver::RowOrder> row_order;
   const model::Model& model;
   const std::string& path;
   std::uint64_t threads;
@@ -97,7 +97,7 @@ Json json_report(const Outcome& outcome) {
   object["model"] = path;
   object["seed"] = model.settings.seed;
   // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
-  if (model.solver == "sdca" && row_order == solver::RowOrder::windows) object["row_order"] = "windows";
+  if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   if (model.outputs.size() > 1) object["per_class"] = per_class(model);
   return object;

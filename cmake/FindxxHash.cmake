@@ -1,16 +1,3 @@
-# xxHash as many systems package it: a header and a library without a CMake package of their own.
 # Defines xxHash::xxhash, the name that upstream's package uses.
-
-find_path(xxHash_INCLUDE_DIR xxhash.h)
-find_library(xxHash_LIBRARY xxhash)
-mark_as_advanced(xxHash_INCLUDE_DIR xxHash_LIBRARY)
-
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(xxHash REQUIRED_VARS xxHash_LIBRARY xxHash_INCLUDE_DIR)
-
-if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)
-  add_library(xxHash::xxhash UNKNOWN IMPORTED)
-  set_target_properties(xxHash::xxhash PROPERTIES
-    IMPORTED_LOCATION ${xxHash_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${xxHash_INCLUDE_DIR})
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/find_plain_library.cmake)
+find_plain_library(xxHash xxHash::xxhash xxhash.h xxhash)

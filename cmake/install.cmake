@@ -17,6 +17,7 @@ write_basic_package_version_file(fenchelConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES
   ${PROJECT_BINARY_DIR}/fenchelConfig.cmake
   ${PROJECT_BINARY_DIR}/fenchelConfigVersion.cmake
+  cmake/find_plain_library.cmake
   cmake/FindxxHash.cmake
   cmake/Findzstd.cmake
   DESTINATION ${package_dir})

@@ -25,6 +25,10 @@ class CompensatedSum {
     add(other.sum_);
     add(other.compensation_);
   }
+  void subtract(const CompensatedSum& other) {
+    add(-other.sum_);
+    add(-other.compensation_);
+  }
   [[nodiscard]] double total() const { return std::isfinite(sum_) ? sum_ + compensation_ : sum_; }
 
  private:

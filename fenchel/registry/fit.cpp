@@ -60,7 +60,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
     const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
-    const SolverEntry& entry = choose(plan.settings().solver, problem);
+    const SolverEntry& entry = choose(plan.settings().solver, problem, plan.settings().row_order.has_value());
     const std::unique_ptr<solver::Solver> solver =
         entry.make(problem, start.empty() ? solver::Start{} : start[k], {plan.settings().seed, row_order, plan.settings().ascent});
     run::Options remaining = options;
@@ -83,7 +83,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .status = run.status,
                               .passes = run.passes});
     result.solver = entry.name;
-    result.row_order = row_order;
+    if (entry.takes_row_order) result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +25,9 @@ struct Output {
 struct Fit {
   std::vector<Output> outputs;
   std::string solver;
-  solver::RowOrder row_order = solver::RowOrder::shuffled;  // of solvers that go row by row
-  run::Status status = run::Status::optimal;                // the worst of the outputs
-  problem::Certificate total;                               // sums over the outputs
+  std::optional<solver::RowOrder> row_order;  // of solvers that take one
+  run::Status status = run::Status::optimal;  // the worst of the outputs
+  problem::Certificate total;                 // sums over the outputs
   double passes = 0.0;
   double certificate_passes = 0.0;
   double seconds = 0.0;

@@ -142,18 +142,27 @@ void Plan::find_scales() {
     return;
   }
   std::vector<double> found = data::column_scales(dataset_.matrix(), combined_);
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    if (std::isnormal(found[j] * found[j])) continue;  // solvers and certificates work with squares
+    throw Error(Fault::input,
+                fmt::format("feature {} (counted from 1) has the deviation {}, whose square is no normal "
+                            "double: multiply the feature by {}, or train without --standardize",
+                            j + 1, found[j], found[j] < 1.0 ? "1e100" : "1e-100"));
+  }
   if (scales_.empty()) {
     scales_ = std::move(found);
     return;
   }
-  // Given ones may stem from another order of summation, but must be the deviations of these data.
-  constexpr double rounding = 1e-9;
+  // Given ones may be rounded in another way, but must be the deviations of these data.
+  constexpr double rounding = 1e-12;
   check_count(scales_, found.size(), "scales", "features");
   for (std::size_t j = 0; j < found.size(); ++j) {
     if (!(std::fabs(scales_[j] - found[j]) <= rounding * found[j])) {
-      throw Error(Fault::input,
-                  fmt::format("the scale of feature {} is {:.17g}, but the data have the deviation {:.17g}", j,
-                              scales_[j], found[j]));
+      throw Error(
+          Fault::input,
+          fmt::format(
+              "the scale of feature {} (counted from 1) is {:.17g}, but the data have the deviation {:.17g}", j + 1,
+              scales_[j], found[j]));
     }
   }
 }

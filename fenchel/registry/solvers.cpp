@@ -14,6 +14,7 @@ template <class S>
 SolverEntry entry_of() {
   return {.name = S::name,
           .summary = S::summary,
+          .takes_row_order = S::takes_row_order,
           .missing = &S::missing,
           .make = [](const problem::Problem& problem, const solver::Start& start, solver::Conduct conduct)
               -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, conduct); }};
@@ -56,6 +57,15 @@ std::string join(const std::vector<std::string_view>& names) {
   throw Error(Fault::usage, fmt::format("--solver {} needs {}; {}", name, missing, others));
 }
 
+[[noreturn]] void refuse_row_order(std::string_view reason) {
+  std::vector<std::string_view> names;
+  for (const SolverEntry& entry : solvers()) {
+    if (entry.takes_row_order) names.push_back(entry.name);
+  }
+  throw Error(Fault::usage,
+              fmt::format("--row-order is for solvers that go row by row ({}), {}", join(names), reason));
+}
+
 }  // namespace
 
 const std::vector<SolverEntry>& solvers() {
@@ -63,23 +73,29 @@ const std::vector<SolverEntry>& solvers() {
   return all;
 }
 
-std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty) {
+std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty,
+                                         bool with_row_order) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
+    if (with_row_order && !entry.takes_row_order) continue;
     if (!entry.missing(loss, penalty)) names.push_back(entry.name);
   }
   return names;
 }
 
-const SolverEntry& choose(std::string_view name, const problem::Problem& problem) {
+const SolverEntry& choose(std::string_view name, const problem::Problem& problem, bool with_row_order) {
   if (name != "auto") {
     const SolverEntry& entry = find(name);
     if (const auto missing = entry.missing(problem.loss, problem.penalty)) refuse(name, *missing, problem);
+    if (with_row_order && !entry.takes_row_order) refuse_row_order(fmt::format("which {} does not", name));
     return entry;
   }
-  const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
-  if (able.empty()) refuse("auto", "a smooth loss or a strongly convex penalty", problem);
-  if (able.size() == 1) return find(able.front());
+  if (supporting(problem.loss, problem.penalty).empty()) {
+    refuse("auto", "a smooth loss or a strongly convex penalty", problem);
+  }
+  const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, with_row_order);
+  if (able.empty()) refuse_row_order("none of which takes this loss with this penalty");
+  if (able.size() == 1 || with_row_order) return find(able.front());
   return find(gradient_is_cheaper(problem) ? solver::Fista::name : solver::Sdca::name);
 }
 

@@ -17,6 +17,7 @@ class Fista final : public Solver {
  public:
   static constexpr std::string_view name = "fista";
   static constexpr std::string_view summary = "accelerated proximal gradient with restarts, all rows at a time";
+  static constexpr bool takes_row_order = false;
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 

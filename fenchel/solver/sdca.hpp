@@ -17,6 +17,7 @@ class Sdca final : public Solver {
  public:
   static constexpr std::string_view name = "sdca";
   static constexpr std::string_view summary = "proximal stochastic dual coordinate ascent, one row at a time";
+  static constexpr bool takes_row_order = true;
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 

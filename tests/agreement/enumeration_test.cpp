@@ -1,4 +1,4 @@
-// Every loss x penalty x factors x bias x weights x storage, and for each the solvers that the computed table says
+// Every loss x penalty x factors x bias x weights x standardized or not x storage, and for each the solvers that the computed table says
 // can do it, against an independent bracket of the optimum: no certificate may ever promise more than is true.
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/registry/solvers.hpp"
 #include "fenchel/run/run.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/setup.hpp"
 
 namespace fenchel::test {
@@ -42,7 +43,7 @@ enum class BiasChoice { none, free, regularized, regularized_wide };
 // A problem with its reference optimum; unit weights use --C, so that both ways to set lambda occur.
 struct Fixture {
   Fixture(const loss::Any& loss, const PenaltyChoice& choice, bool factors, BiasChoice bias, Weights weights,
-          Storage storage, std::uint64_t seed)
+          bool standardize, Storage storage, std::uint64_t seed)
       : setup(random_setup(loss, 12 + seed % 12, 2 + seed % 3, storage, seed)) {
     Random random(seed + 1);
     const std::size_t d = setup.rows.front().size();
@@ -65,6 +66,8 @@ struct Fixture {
     } else {
       setup.settings.lambda = choice.lambda;
     }
+    setup.settings.standardize = standardize;
+    if (standardize) setup.scales = deviations_of(setup.rows, instance_of(setup).c);
     instance = instance_of(setup);
     // The ball holds a minimiser: lambda >= 0.02 and P(0) below 20 bound penalised weights by 1000, and the data
     // leave no direction in which unpenalised ones could run away.
@@ -109,15 +112,6 @@ void audit(const Fixture& f, const problem::Problem& problem, std::uint64_t seed
   }
 }
 
-void expect_refused(std::string_view name, const problem::Problem& problem) {
-  try {
-    registry::choose(name, problem);
-    ADD_FAILURE() << name << " should have refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage) << error.what();
-  }
-}
-
 struct Attempt {
   std::string solver;
   run::Result result;
@@ -128,7 +122,7 @@ std::vector<Attempt> solve(const problem::Problem& problem) {
   const auto able = registry::supporting(problem.loss, problem.penalty);
   for (const registry::SolverEntry& entry : registry::solvers()) {
     if (std::find(able.begin(), able.end(), entry.name) == able.end()) {
-      expect_refused(entry.name, problem);
+      refusal(Fault::usage, [&] { registry::choose(entry.name, problem); });
       continue;
     }
     EXPECT_EQ(registry::choose(entry.name, problem).name, entry.name);
@@ -137,7 +131,7 @@ std::vector<Attempt> solve(const problem::Problem& problem) {
     attempts.push_back({std::string(entry.name), run::run(problem, *solver, options)});
   }
   if (able.empty()) {
-    expect_refused("auto", problem);
+    refusal(Fault::usage, [&] { registry::choose("auto", problem); });
   } else {
     EXPECT_NE(std::find(able.begin(), able.end(), registry::choose("auto", problem).name), able.end());
   }
@@ -147,7 +141,8 @@ std::vector<Attempt> solve(const problem::Problem& problem) {
 void check(const Fixture& f, std::uint64_t seed) {
   EXPECT_LE(f.bracket.high - f.bracket.low, 2e-11L) << "the reference itself is loose";
   const data::Dataset dataset = dataset_of(f.setup);
-  const registry::Plan plan(dataset, f.setup.settings, f.setup.weights, f.setup.factors);
+  // The plan finds the scales itself, and refuses these if they are not the same but for rounding.
+  const registry::Plan plan(dataset, f.setup.settings, f.setup.weights, f.setup.factors, f.setup.scales);
   ASSERT_EQ(plan.outputs(), 1u);
   const problem::Problem problem = plan.problem(0);
   audit(f, problem, seed);
@@ -177,9 +172,8 @@ void check(const Fixture& f, std::uint64_t seed) {
 
 class Enumeration : public testing::TestWithParam<loss::Any> {};
 
-TEST_P(Enumeration, EveryCertificateIsSound) {
-  const loss::Any loss = GetParam();
-  std::uint64_t seed = 1;
+void enumerate(const loss::Any& loss, bool standardize) {
+  std::uint64_t seed = standardize ? 2 : 1;  // so that another storage meets each problem
   for (const PenaltyChoice& penalty : penalties()) {
     for (const bool factors : {false, true}) {
       for (const BiasChoice bias :
@@ -191,14 +185,18 @@ TEST_P(Enumeration, EveryCertificateIsSound) {
           SCOPED_TRACE(title(loss) + " " + penalty.name + (factors ? " factors" : "") + " bias " +
                        std::to_string(static_cast<int>(bias)) + " weights " +
                        std::to_string(static_cast<int>(weights)) + " storage " +
-                       std::to_string(static_cast<int>(storage)) + " seed " + std::to_string(seed));
-          check(Fixture(loss, penalty, factors, bias, weights, storage, seed), seed);
-          if (HasFailure()) return;  // one clear failure says more than a thousand
+                       std::to_string(static_cast<int>(storage)) + (standardize ? " standardized" : "") + " seed " +
+                       std::to_string(seed));
+          check(Fixture(loss, penalty, factors, bias, weights, standardize, storage, seed), seed);
+          if (testing::Test::HasFailure()) return;  // one clear failure says more than a thousand
         }
       }
     }
   }
 }
+
+TEST_P(Enumeration, EveryCertificateIsSound) { enumerate(GetParam(), false); }
+TEST_P(Enumeration, EveryStandardizedCertificateIsSound) { enumerate(GetParam(), true); }
 
 std::string test_name(const testing::TestParamInfo<loss::Any>& info) {
   std::string name = title(info.param);

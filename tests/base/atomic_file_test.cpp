@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "fenchel/base/error.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel {
 namespace {
@@ -38,14 +39,7 @@ class AtomicFile : public testing::Test {
   }
   template <class Call>
   static std::string failure(Call&& call) {
-    try {
-      call();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::failure);
-      return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
+    return test::refusal(Fault::failure, call);
   }
 
  private:

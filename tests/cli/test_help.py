@@ -35,6 +35,13 @@ class Help(CliTest):
         for piece in ["max(0, 1 - m)^2", "log(1 + exp(-m))", "||w||_1", "lambda Omega(w)", "--gamma 1"]:
             self.assertIn(piece, text)
 
+    def test_defaults_that_depend(self):
+        flat = lambda command: " ".join(self.ok(command, "--help").split())
+        self.assertIn("(default free)", flat("train"))
+        self.assertIn("(default free; for a LIBLINEAR file what it says itself", flat("certify"))
+        self.assertIn("(-1 is the last)", flat("train"))
+        self.assertIn("(default: the column called label, target, y or class, else the first)", flat("train"))
+
     def test_data_options_are_everywhere(self):
         for command in ["train", "predict", "certify", "info", "convert"]:
             text = self.ok(command, "--help")

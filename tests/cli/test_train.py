@@ -148,6 +148,15 @@ class WarmStart(CliTest):
         self.refused(3, "train", "small.svm", "n", "--warm-start", "small.svm", says="small.svm")
 
 
+class RowOrder(CliTest):
+    def test_auto_takes_a_solver_that_has_one(self):
+        self.ok("generate", "d", "--rows", "300", "--features", "5", "--quiet")
+        options = ["--loss", "squared", "--lambda", "1e-7"]
+        self.assertEqual(self.json("train", "d", "m", *options)["solver"], "fista")
+        report = self.json("train", "d", "m", *options, "--row-order", "windows")
+        self.assertEqual((report["solver"], report["row_order"]), ("sdca", "windows"))
+
+
 class Reproducible(CliTest):
     def test_same_seed_same_bits_for_any_number_of_threads(self):
         self.ok("generate", "d", "--rows", "20000", "--features", "300", "--density", "0.05", "--quiet")

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "fenchel/base/error.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -48,14 +49,7 @@ bool in_float(const Dataset& data) {
 
 std::string refusal(const std::string& text, const ReadOptions& options = {}, char separator = '\0',
                     Fault fault = Fault::input) {
-  try {
-    parse(text, options, separator);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error for " << text;
-  return {};
+  return test::refusal(fault, [&] { parse(text, options, separator); });
 }
 
 std::string misuse(const std::string& text, const ReadOptions& options) {
@@ -357,15 +351,7 @@ TEST(CsvWriter, ReadsBackBitForBit) {
 }
 
 TEST(CsvWriter, RefusesWhatTheFormatCannotHold) {
-  const auto refused = [](const Dataset& data) {
-    try {
-      written(data);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::usage);
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
+  const auto refused = [](const Dataset& data) { return test::refusal(Fault::usage, [&] { written(data); }); };
   Dataset data = parse("1,2\n");
   data.query = std::vector<std::int64_t>{3};
   EXPECT_EQ(refused(data), "csv and tsv cannot hold query ids: write svmlight or .fbin, which do");

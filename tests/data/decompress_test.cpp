@@ -11,6 +11,7 @@
 #include "fenchel/base/random.hpp"
 #include "fenchel/data/compress.hpp"
 #include "fenchel/data/stream.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/streams.hpp"
 
 namespace fenchel::data {
@@ -52,14 +53,7 @@ std::string unpack(const std::string& packed, std::string_view compression, std:
 }
 
 std::string refusal(const std::string& packed, std::string_view compression) {
-  try {
-    unpack(packed, compression);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::input);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return test::refusal(Fault::input, [&] { unpack(packed, compression); });
 }
 
 // Something between noise and repetition.

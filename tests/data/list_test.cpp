@@ -9,6 +9,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/source.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -16,14 +17,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 std::string refusal(const std::string& text, const NumberRules& rules = {}) {
-  try {
-    read_numbers(text, "w", rules);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::input);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return test::refusal(Fault::input, [&] { read_numbers(text, "w", rules); });
 }
 
 TEST(List, OneNumberALine) {

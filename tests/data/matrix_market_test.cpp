@@ -12,6 +12,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/random.hpp"
 #include "fenchel/data/pieces.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -42,14 +43,7 @@ Numbers cells(const Dataset& data) {
 const CsrStorage& csr(const Dataset& data) { return std::get<CsrStorage>(data.storage); }
 
 std::string refusal(const std::string& text, Precision precision = Precision::f64) {
-  try {
-    parse(text, precision);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::input);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error for " << text;
-  return {};
+  return test::refusal(Fault::input, [&] { parse(text, precision); });
 }
 
 TEST(MatrixMarket, CoordinatesInAnyOrder) {

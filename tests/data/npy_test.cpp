@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "fenchel/base/error.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -62,14 +63,7 @@ std::vector<double> numbers(const Dataset& data) {
 bool narrow(const Dataset& data) { return std::holds_alternative<Array<float>>(dense(data).values); }
 
 std::string refusal(const std::string& bytes, Precision precision = Precision::f64) {
-  try {
-    parse(bytes, precision);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::input);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return test::refusal(Fault::input, [&] { parse(bytes, precision); });
 }
 
 void expect_refused(const std::string& bytes, const std::string& words) {
@@ -284,12 +278,9 @@ TEST(Npy, Vectors) {
   EXPECT_EQ(vector(with_header(dictionary("<f8", "(6,)"), bytes_of(matrix))), matrix);
   EXPECT_EQ(vector(with_header(dictionary("<f8", "(6, 1)"), bytes_of(matrix))), matrix);
   EXPECT_EQ(vector(with_header(dictionary("|i1", "(2,)"), "\xff\x01"s)), (std::vector<double>{-1, 1}));
-  try {
-    vector(with_header(dictionary("<f8", "(3, 2)"), bytes_of(matrix)));
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "x: an array of shape (3, 2) is not one number a row");
-  }
+  EXPECT_EQ(
+      test::refusal(Fault::input, [&] { vector(with_header(dictionary("<f8", "(3, 2)"), bytes_of(matrix))); }),
+      "x: an array of shape (3, 2) is not one number a row");
   StringSink sink;
   write_npy_vector(sink, matrix);
   EXPECT_EQ(vector(sink.text()), matrix);
@@ -316,13 +307,8 @@ TEST(Npy, AbsurdDensityIsRefused) {
                             .values = {},
                             .column_count = most_cells / 2 + 1};
   StringSink sink;
-  try {
-    write_npy(sink, data);
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    EXPECT_NE(std::string(error.what()).find("mtx or fenchel-binary"), std::string::npos) << error.what();
-  }
+  const std::string sentence = test::refusal(Fault::usage, [&] { write_npy(sink, data); });
+  EXPECT_NE(sentence.find("mtx or fenchel-binary"), std::string::npos) << sentence;
   EXPECT_EQ(sink.text(), "");
 }
 

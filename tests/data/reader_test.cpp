@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "fenchel/base/error.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -38,13 +39,8 @@ TEST(Recognition, ByContent) {
 TEST(Recognition, ModelsAreNoData) {
   for (const auto& [head, whose] :
        {std::pair{"fenchel\x1a\x01"s, "fenchel"s}, {"solver_type L2R_LR\n", "LIBLINEAR"}}) {
-    try {
-      recognized(head, "x");
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::input);
-      EXPECT_TRUE(std::string(error.what()).starts_with("x: is a model of " + whose)) << error.what();
-    }
+    const std::string sentence = test::refusal(Fault::input, [&] { recognized(head, "x"); });
+    EXPECT_TRUE(sentence.starts_with("x: is a model of " + whose)) << sentence;
   }
 }
 
@@ -70,14 +66,7 @@ class ReaderTest : public testing::Test {
 };
 
 std::string refusal(Fault fault, const std::string& path, const ReadOptions& options) {
-  try {
-    read(path, options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return test::refusal(fault, [&] { read(path, options); });
 }
 
 std::vector<double> targets(const Dataset& data) { return data.targets.vector(); }

@@ -16,6 +16,7 @@
 #include "fenchel/data/marks.hpp"
 #include "fenchel/data/pieces.hpp"
 #include "fenchel/data/svmlight.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/streams.hpp"
 
 namespace fenchel::data {
@@ -70,16 +71,6 @@ void expect_equal(const Dataset& a, const Dataset& b) {
   EXPECT_EQ(a.index_base, b.index_base);
 }
 
-template <class Call>
-std::string sentence_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(ParallelSvmlight, EveryWayGivesTheSameArrays) {
   for (const bool halves : {false, true}) {
     const std::string text = random_text({.halves = halves});
@@ -121,23 +112,23 @@ TEST(SvmlightLarge, ErrorsDeepInsideNameTheirPlace) {
   const auto lines = static_cast<std::size_t>(std::count(good.begin(), good.end(), '\n'));
   const std::string text = good + "1 3:1 5:x\n" + good;
   const std::string expected = fmt::format("f:{}:9: value 'x' is not a decimal number", lines + 1);
-  EXPECT_EQ(sentence_of([&] { whole(text); }), expected);
-  EXPECT_EQ(sentence_of([&] { streamed(text); }), expected);
+  EXPECT_EQ(test::refusal(Fault::input, [&] { whole(text); }), expected);
+  EXPECT_EQ(test::refusal(Fault::input, [&] { streamed(text); }), expected);
   // The first of several, and a qid that only the rows of other pieces have.
   const std::string many = text + "also bad\n";
-  EXPECT_EQ(sentence_of([&] { streamed(many); }), expected);
+  EXPECT_EQ(test::refusal(Fault::input, [&] { streamed(many); }), expected);
   const std::string query = good + "1 qid:4 3:1\n";
   const std::string mismatch =
       fmt::format("f:{}:3: 'qid:4' where the rows before have no qid: all rows need one, or none", lines + 1);
-  EXPECT_EQ(sentence_of([&] { whole(query); }), mismatch);
-  EXPECT_EQ(sentence_of([&] { streamed(query); }), mismatch);
+  EXPECT_EQ(test::refusal(Fault::input, [&] { whole(query); }), mismatch);
+  EXPECT_EQ(test::refusal(Fault::input, [&] { streamed(query); }), mismatch);
 }
 
 // The arrays have room for as many entries as there are colons: words without one must not be taken for entries, least
 // of all where a neighbour's rows lie already.
 TEST(SvmlightLarge, WordsWithoutColonsStayOutsideTheArrays) {
-  EXPECT_EQ(sentence_of([] { whole("1 2 3\n"); }), "f:1:3: '2' is not of the form index:value");
-  EXPECT_EQ(sentence_of([] { whole("1 5"); }), "f:1:3: '5' is not of the form index:value");
+  EXPECT_EQ(test::refusal(Fault::input, [] { whole("1 2 3\n"); }), "f:1:3: '2' is not of the form index:value");
+  EXPECT_EQ(test::refusal(Fault::input, [] { whole("1 5"); }), "f:1:3: '5' is not of the form index:value");
   std::string comments = "1 1:1\n";
   for (int i = 0; i < 200000; ++i) comments += "1 #ab\n";
   EXPECT_EQ(csr_of(whole(comments)).columns.size(), 1U);

@@ -20,6 +20,7 @@
 #include "fenchel/data/reader.hpp"
 #include "fenchel/data/source.hpp"
 #include "fenchel/data/writer.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/streams.hpp"
 
 namespace fenchel::data {
@@ -67,21 +68,8 @@ Dataset parse(const std::string& text, const ReadOptions& options = {}) {
   }
 }
 
-// The sentence of the error; a test that expects one fails on none.
-template <class Call>
-std::string error_of(Call&& call, Fault fault = Fault::input) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
-
 std::string refusal(const std::string& text, const ReadOptions& options = {}) {
-  return error_of([&] { parse(text, options); });
+  return test::refusal(Fault::input, [&] { parse(text, options); });
 }
 
 using Columns = std::vector<std::uint32_t>;
@@ -374,12 +362,13 @@ TEST_F(Files, AreReadWhole) {
 
 TEST_F(Files, ThatCannotBeReadSayWhy) {
   const std::string missing = folder() + "/missing";
-  EXPECT_EQ(error_of([&] { Source{missing}; }), missing + ": cannot be read: No such file or directory");
-  EXPECT_EQ(error_of([&] { Source{folder()}; }), folder() + ": cannot be read: Is a directory");
+  EXPECT_EQ(test::refusal(Fault::input, [&] { Source{missing}; }),
+            missing + ": cannot be read: No such file or directory");
+  EXPECT_EQ(test::refusal(Fault::input, [&] { Source{folder()}; }), folder() + ": cannot be read: Is a directory");
   const std::string secret = file("secret", "1 1:1\n");
   std::filesystem::permissions(secret, std::filesystem::perms::none);
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  EXPECT_EQ(error_of([&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
+  EXPECT_EQ(test::refusal(Fault::input, [&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
 }
 
 TEST_F(Files, WithTabsAreNoTablesYet) {
@@ -387,7 +376,7 @@ TEST_F(Files, WithTabsAreNoTablesYet) {
   EXPECT_EQ(read(file("z", "1\t\n")).targets, (Numbers{1}));
   // An empty file has no format to be mistaken for.
   const std::string empty = file("empty", "");
-  EXPECT_EQ(error_of([&] { read(empty); }), empty + ": holds no rows");
+  EXPECT_EQ(test::refusal(Fault::input, [&] { read(empty); }), empty + ": holds no rows");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "fenchel/data/reader.hpp"
 #include "fenchel/data/svmlight.hpp"
 #include "fenchel/data/text_block.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -155,19 +156,11 @@ TEST(FileKind, NamesOfLabelFiles) {
 }
 
 TEST(FileKind, UnknownNames) {
-  const auto refusal = [](const FileKind& kind) -> std::string {
-    try {
-      check_kind(kind);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::usage);
-      return error.what();
-    }
-    return {};
-  };
+  const auto refusal = [](const FileKind& kind) { return test::refusal(Fault::usage, [&] { check_kind(kind); }); };
   EXPECT_EQ(refusal({"arff", ""}),
             "--to 'arff' is unknown; choose one of: svmlight, csv, tsv, npy, mtx, fenchel-binary");
   EXPECT_EQ(refusal({"csv", "zip"}), "--compress 'zip' is unknown; choose one of: gzip, zstd, bzip2, xz");
-  EXPECT_EQ(refusal({"", ""}), "");
+  EXPECT_NO_THROW(check_kind({"", ""}));
 }
 
 // --- through files ---
@@ -291,14 +284,7 @@ TEST_F(FormatsTest, QueriesAndBases) {
 }
 
 std::string refusal_of(const std::string& path, const Dataset& data, const WriteOptions& options) {
-  try {
-    write(path, data, options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return test::refusal(Fault::usage, [&] { write(path, data, options); });
 }
 
 TEST_F(FormatsTest, WhatAFormatCannotHold) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -11,27 +10,14 @@
 #include "fenchel/data/binary.hpp"
 #include "fenchel/data/columns.hpp"
 #include "fenchel/data/fingerprint.hpp"
+#include "tests/fuzz/support.hpp"
 #include "tests/support/binary_repair.hpp"
 
 namespace {
 
 using namespace fenchel;
 using namespace fenchel::data;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-template <class Act>
-bool refused(Act&& act) {
-  try {
-    act();
-    return false;
-  } catch (const Error& error) {
-    require(error.fault() == Fault::input && std::string_view(error.what()).starts_with("fuzz: "));
-    return true;
-  }
-}
+using fuzz::refused, fuzz::require;
 
 // Rows ascend, stay inside the matrix and hold proper numbers, whatever the bytes.
 void walk_rows(const Dataset& data) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,47 +13,14 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/csv.hpp"
 #include "fenchel/data/fingerprint.hpp"
+#include "tests/fuzz/support.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
 
 using namespace fenchel;
 using namespace fenchel::data;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-template <class Numbers>
-void check_numbers(const Numbers& numbers, bool zeros) {
-  for (const auto number : numbers) require(std::isfinite(number) && (zeros || number != 0));
-}
-
-void check_shape(const DenseStorage& dense) {
-  std::visit(
-      [&](const auto& values) {
-        require(values.size() == dense.row_count * dense.column_count);
-        check_numbers(values, true);
-      },
-      dense.values);
-}
-
-void check_shape(const CsrStorage& csr) {
-  require(csr.offsets.front() == 0 && csr.offsets.back() == csr.columns.size());
-  for (std::size_t i = 0; i + 1 < csr.offsets.size(); ++i) {
-    require(csr.offsets[i] <= csr.offsets[i + 1]);
-    for (std::uint64_t k = csr.offsets[i]; k < csr.offsets[i + 1]; ++k) {
-      require(csr.columns[k] < csr.column_count);
-      require(k == csr.offsets[i] || csr.columns[k - 1] < csr.columns[k]);
-    }
-  }
-  std::visit(
-      [&](const auto& values) {
-        require(values.size() == csr.columns.size());
-        check_numbers(values, false);
-      },
-      csr.values);
-}
+using fuzz::require;
 
 void check_same(const Dataset& a, const Dataset& b) {
   require(a.rows() == b.rows() && cols(a.matrix()) == cols(b.matrix()));
@@ -94,10 +60,9 @@ void check(std::string_view text, const ReadOptions& options, char separator) {
     return;
   }
   const Dataset& data = *whole.data;
-  require(data.rows() > 0 && data.query.empty() && data.index_base == 1);
+  fuzz::check_shape(data);
+  require(data.query.empty() && data.index_base == 1);
   require(data.targets.size() == (options.label == "none" ? 0 : data.rows()));
-  check_numbers(data.targets, true);
-  std::visit([](const auto& storage) { check_shape(storage); }, data.storage);
 
   StringSink out;
   write_csv(out, data, separator);

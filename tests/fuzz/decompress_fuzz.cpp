@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,18 +12,16 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/compress.hpp"
 #include "fenchel/data/stream.hpp"
+#include "tests/fuzz/support.hpp"
 #include "tests/support/streams.hpp"
 
 namespace {
 
 using namespace fenchel;
 using namespace fenchel::data;
+using fuzz::require;
 
 constexpr std::size_t most_output = std::size_t{1} << 20;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 class Into final : public Sink {
  public:

@@ -2,26 +2,22 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/list.hpp"
+#include "tests/fuzz/support.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fenchel::fuzz::require;
 
 void check(std::string_view text, const fenchel::data::NumberRules& rules) {
-  try {
+  fenchel::fuzz::refused([&] {
     const auto numbers = fenchel::data::read_numbers(text, "fuzz", rules);
     require(!numbers.empty());
     for (const double number : numbers) require(std::isfinite(number) && (!rules.non_negative || number >= 0));
-  } catch (const fenchel::Error& error) {
-    require(error.fault() == fenchel::Fault::input && std::string_view(error.what()).starts_with("fuzz:"));
-  }
+  });
 }
 
 }  // namespace

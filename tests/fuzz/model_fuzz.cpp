@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -13,27 +12,16 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/model/file.hpp"
 #include "fenchel/model/foreign.hpp"
+#include "tests/fuzz/support.hpp"
 
 namespace {
 
 using namespace fenchel;
 using namespace fenchel::model;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-template <class Act>
-void guarded(Act&& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    require(error.fault() == Fault::input && std::string_view(error.what()).starts_with("fuzz:"));
-  }
-}
+using fuzz::refused, fuzz::require;
 
 void check_model(std::string_view bytes) {
-  guarded([&] {
+  refused([&] {
     const std::string again = serialize(deserialize(bytes, "fuzz"));
     require(serialize(deserialize(again, "again")) == again);
   });
@@ -77,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   check_model(text);
   check_model(sealed(text));
   check_model(as_header(text));
-  guarded([&] { check_foreign(read_liblinear(text, "fuzz")); });
-  guarded([&] { check_foreign(read_weights(text, "fuzz", {.features = 3, .bias = registry::Bias::free})); });
+  refused([&] { check_foreign(read_liblinear(text, "fuzz")); });
+  refused([&] { check_foreign(read_weights(text, "fuzz", {.features = 3, .bias = registry::Bias::free})); });
   return 0;
 }

@@ -14,6 +14,7 @@
 #include "fenchel/model/model.hpp"
 #include "fenchel/registry/fit.hpp"
 #include "fenchel/registry/plan.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::model {
 
@@ -78,17 +79,6 @@ inline registry::Settings settings_for(const loss::Any& loss, double lambda = 0.
   return settings;
 }
 
-// The message of the Error of that kind that `act` throws.
-template <class Act>
-std::string refusal(Fault fault, Act&& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
+using test::refusal;
 
 }  // namespace fenchel::model

@@ -1,12 +1,16 @@
-"""Our numbers against those of scikit-learn, NumPy and SciPy, on all real data that time allows: what `convert` writes
-is, bit for bit, what their readers make of the same files. The binary form is read here by its description alone."""
+"""Our numbers against those of scikit-learn, NumPy and SciPy: what `convert` writes is, bit for bit, what their readers make
+of the same files. The binary form is read here by its description alone.
+
+All files of FENCHEL_DATA are compared. Up to 30 MB of text: every value, label and query id with scikit-learn's reader, in
+both precisions. Larger ones, for which that reader takes too long: the number of rows and of values, every label,
+and the values of a random sample of 3000 lines with Python's own parse of them. Up to 1 MB: MatrixMarket, npy and csv, too."""
 
 import os
+import random
+import re
 import struct
 import subprocess
-import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -25,7 +29,8 @@ if not CLI or not os.access(CLI, os.X_OK):
 if not DATA or not Path(DATA).is_dir():
     raise unittest.SkipTest("FENCHEL_DATA does not name a directory")
 
-SECONDS = 40  # then the larger files are left out
+LARGE = 30e6  # bytes of text for scikit-learn's reader
+SAMPLE = 3000  # lines of files that are larger
 SMALL = 1e6  # bytes of text for the peers' slower readers
 
 
@@ -66,18 +71,15 @@ class ReadersTest(unittest.TestCase):
         self.dir = Path(holder.name)
 
     def test_real_data(self):
-        begin, compared = time.monotonic(), 0
-        for path in sorted(Path(DATA).glob("*.svm.zst"), key=lambda path: path.stat().st_size):
-            if time.monotonic() - begin > SECONDS:
-                print(f"{compared} files compared; left out from {path.name} on", file=sys.stderr)
-                break
+        paths = sorted(Path(DATA).glob("*.svm.zst"))
+        for path in paths:
             text = self.dir / path.stem
             subprocess.run(["zstd", "-dqf", path, "-o", text], check=True)
             with self.subTest(path.name):
-                self.compare(path, text)
-            compared += 1
+                (self.compare if text.stat().st_size <= LARGE else self.compare_sample)(path, text)
             text.unlink()
-        self.assertGreater(compared, 0)
+        if not paths:
+            self.skipTest("FENCHEL_DATA holds no *.svm.zst")
 
     def compare(self, compressed, text):
         X, y, queries = load_svmlight_file(str(text), query_id=True)
@@ -91,6 +93,29 @@ class ReadersTest(unittest.TestCase):
         self.assertTrue(same(read_binary(binary)[0], X.astype("f4")), "values in single precision")
         if text.stat().st_size <= SMALL and len(queries) == 0:
             self.compare_other_formats(text, X, y)
+
+    def compare_sample(self, compressed, text):
+        binary = self.dir / "a.fbin"
+        convert(compressed, binary)
+        ours, labels, _ = read_binary(binary)
+        convert(text, binary, "--precision", "f32")
+        single = read_binary(binary)[0]
+        content = text.read_bytes()
+        self.assertNotIn(b"#", content, "comments are not understood here")
+        lines = content.splitlines()
+        self.assertEqual(ours.shape[0], len(lines), "rows")
+        zeros = len(re.findall(rb":[+-]?0(?:\.0*)?(?=\s)", content))
+        self.assertEqual(np.count_nonzero(ours.data), content.count(b":") - zeros, "values")
+        self.assertTrue(np.array_equal(labels, [float(line.split(None, 1)[0]) for line in lines]), "labels")
+        base = 0 if re.search(rb"\s0:", content) else 1
+        for i in [0, len(lines) - 1, *random.Random(1).sample(range(len(lines)), SAMPLE)]:
+            entries = [entry.split(b":") for entry in lines[i].split()[1:]]
+            values = np.array([float(value) for _, value in entries])
+            columns = np.array([int(index) - base for index, _ in entries])[values != 0]
+            for matrix, expected in ((ours, values[values != 0]), (single, values[values != 0].astype("f4"))):
+                row = slice(matrix.indptr[i], matrix.indptr[i + 1])
+                self.assertTrue(np.array_equal(matrix.indices[row], columns), f"columns of line {i + 1}")
+                self.assertTrue(np.array_equal(matrix.data[row], expected), f"values of line {i + 1}")
 
     def compare_other_formats(self, text, X, y):
         convert(text, self.dir / "a.mtx")

@@ -14,6 +14,7 @@
 #include "fenchel/base/random.hpp"
 #include "fenchel/data/binary.hpp"
 #include "fenchel/data/binary_layout.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fenchel::data {
 
@@ -30,14 +31,9 @@ inline Dataset opened(std::string_view text, const ReadOptions& options = {}) {
 
 // The sentence of the Error(Fault::input) that this must throw.
 inline std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::input) << error.what();
-    EXPECT_TRUE(std::string_view(error.what()).starts_with("f.fbin: ")) << error.what();
-    return error.what();
-  }
-  return "nothing was thrown";
+  const std::string sentence = test::refusal(Fault::input, act);
+  EXPECT_TRUE(sentence.starts_with("f.fbin: ")) << sentence;
+  return sentence;
 }
 inline std::string refusal(std::string_view text) {
   return complaint([&] { opened(text); });

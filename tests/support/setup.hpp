@@ -24,6 +24,7 @@ struct Case {
   registry::Settings settings{};
   std::vector<double> weights{};
   std::vector<double> factors{};
+  std::vector<double> scales{};  // of a standardized one
 };
 
 inline data::Dataset dataset_of(const Case& setup) {
@@ -71,6 +72,25 @@ inline double parameter_of(const loss::Any& any) {
       any);
 }
 
+// s_j^2 = sum_{i<k} c_i c_k (x_ij - x_kj)^2 / (sum c)^2, which never cancels; 1 for constant columns.
+inline std::vector<double> deviations_of(const std::vector<std::vector<double>>& rows,
+                                         const std::vector<double>& weights) {
+  long double total = 0;
+  for (const double c : weights) total += c;
+  std::vector<double> deviations(rows.front().size(), 1.0);
+  for (std::size_t j = 0; j < deviations.size(); ++j) {
+    long double sum = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        const long double difference = static_cast<long double>(rows[i][j]) - rows[k][j];
+        sum += weights[i] * difference * (weights[k] * difference);
+      }
+    }
+    if (sum > 0) deviations[j] = static_cast<double>(std::sqrt(sum) / total);
+  }
+  return deviations;
+}
+
 // The contract, read by hand: two classes, class weights by label, lambda or C or direct strengths, penalty
 // factors.
 inline Instance instance_of(const Case& setup) {
@@ -112,9 +132,10 @@ inline Instance instance_of(const Case& setup) {
     p.constant = s.bias_value;
   }
   p.free_bias = s.bias == registry::Bias::free;
-  for (const double f : factors) {
-    p.l1.push_back(l1 * f);
-    p.l2.push_back(l2 * f);
+  for (std::size_t j = 0; j < factors.size(); ++j) {
+    const double scale = j < setup.scales.size() ? setup.scales[j] : 1.0;
+    p.l1.push_back(l1 * factors[j] * scale);
+    p.l2.push_back(l2 * factors[j] * (scale * scale));
   }
   return p;
 }

@@ -1,0 +1,51 @@
+"""What the fuzzers have tried and found, from the logs that `./dev fuzz` leaves. For bench/data.py."""
+
+import re
+
+import _common as common
+
+LOGS = common.SOURCE / "build" / "fuzz" / "fuzz-logs"
+
+# What ends a run, as the log says it, and what it is called.
+MARKERS = (
+    (r"ERROR: libFuzzer: timeout", "timeout"),
+    (r"ERROR: libFuzzer: out-of-memory", "out of memory"),
+    (r"ERROR: libFuzzer: deadly signal", "crash"),
+    (r"ERROR: AddressSanitizer: ([\w-]+)", "AddressSanitizer"),
+    (r"ERROR: LeakSanitizer", "leak"),
+    (r"runtime error: (.+)", "undefined behaviour"),
+    (r"SUMMARY: \w+: ([\w-]+)", "crash"),
+    (r"ALARM: working on the last Unit", "slow unit"),
+    (r"Test unit written to", "an input that was kept"),
+)
+
+# Found by earlier runs and mended since, which the logs no longer show.
+MENDED = {"binary": "a damaged label in a float32 copy escaped `--verify`"}
+
+
+def findings(text):
+    found = [f"{name}: {match[1]}" if match.groups() else name
+             for pattern, name in MARKERS if (match := re.search(pattern, text))]
+    return found[0] if found else None  # the first says most
+
+
+def row(target):
+    """Target, seconds, executions, findings; a run that was cut short, or none, is called that."""
+    log = LOGS / f"{target}.log"
+    mended = MENDED.get(target, "")
+    if not log.exists():
+        return [target, "", "", "not run", mended]
+    text = log.read_text(errors="replace")
+    done = re.search(r"^Done (\d+) runs in (\d+) second", text, re.M)
+    counts = re.findall(r"^#(\d+)\t", text, re.M)
+    runs = int(done[1]) if done else int(counts[-1]) if counts else 0
+    found = findings(text) or ("none" if done else "none, but did not finish")
+    return [target, done[2] if done else "", f"{runs:,}", found, mended]
+
+
+def section():
+    sources = sorted((common.SOURCE / "tests" / "fuzz").glob("*_fuzz.cpp"))
+    rows = [row(source.stem.removesuffix("_fuzz")) for source in sources]
+    return ("\n### Fuzzing\n\nlibFuzzer with address and undefined-behaviour sanitizers, several targets at once on two cores, each "
+            "with its\nlatest log:\n\n"
+            + common.table(["target", "seconds", "executions", "findings", "found before, and mended"], rows))
