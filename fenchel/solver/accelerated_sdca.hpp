@@ -33,6 +33,7 @@ class AcceleratedSdca final : public Solver {
  public:
   static constexpr std::string_view name = "accelerated-sdca";
   static constexpr std::string_view summary = "dual coordinate ascent inside an accelerated proximal point method";
+  static constexpr bool takes_row_order = true;
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
   // Whether R^2 / (gamma lambda) is well above n.
   static bool pays(const problem::Problem& problem);
