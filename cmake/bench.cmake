@@ -7,3 +7,10 @@ foreach(source IN LISTS bench_sources)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE fenchel fenchel_warnings)
 endforeach()
+
+# It takes the options of `fenchel train`.
+target_sources(fit_probe PRIVATE cli/arguments.cpp cli/choices.cpp cli/options.cpp)
+target_link_libraries(fit_probe PRIVATE CLI11::CLI11)
+
+find_library(liblinear linear REQUIRED)
+target_link_libraries(liblinear_probe PRIVATE ${liblinear})
