@@ -65,8 +65,14 @@ class Case:
     def distance(self, run):
         return run.objective / self.optimum["value"] - 1
 
+    def open(self, level):
+        """Whether too little is known about the optimum to say who came there: the best objective would be its own judge."""
+        return self.optimum["gap"] > level
+
     def fastest(self, tools, level):
-        """(seconds, tool, run) of the fastest run that is so near; None where no one came there."""
+        """(seconds, tool, run) of the fastest run that is so near; None where no one came there, or that is open."""
+        if self.open(level):
+            return None
         reached = [(run.seconds, tool, run) for tool in tools for run in self.tools.get(tool, ())
                    if self.distance(run) <= level]
         return min(reached, key=lambda entry: entry[0], default=None)
@@ -184,27 +190,23 @@ def measure_sklearn(case, cap):
 # --- the optimum ---
 
 def settle(case, seconds):
-    """The largest dual value that we can certify, from this run or an earlier one."""
-    stored = json.loads(OPTIMA.read_text()) if OPTIMA.exists() else {}
-    duals = [stored[case.key]["dual"]] if case.key in stored else []
-    duals += [run.more["dual"] for tool in case.named("fenchel") for run in case.tools[tool]]
-    primals = [run.objective for runs in case.tools.values() for run in runs]
-    gap = min(primals) / max(duals) - 1 if max(duals, default=0) > 0 else 1.0
-    if gap > REFERENCE:
-        for solver in [name.split()[1] for name in case.named("fenchel")]:
-            line = fit_probe(case, solver, [REFERENCE / 2], seconds, weights=False)[-1]
-            duals.append(line["dual"])
-            primals.append(line["primal"])
-            if line["relative_gap"] <= REFERENCE:
-                break
-    dual, primal = max(duals), min(primals)
-    gap = max(0.0, primal / dual - 1)
+    """The largest dual value that we can certify, and the least objective of anybody, from this run or an earlier one."""
+    everything = json.loads(OPTIMA.read_text()) if OPTIMA.exists() else {}
+    stored = everything.get(case.key, {"dual": 0.0, "primal": float("inf")})
+    dual = max([stored["dual"], *(run.more["dual"] for tool in case.named("fenchel") for run in case.tools[tool])])
+    primal = min([stored["primal"], *(run.objective for runs in case.tools.values() for run in runs)])
+    for tool in case.named("fenchel"):
+        if primal <= dual * (1 + REFERENCE):
+            break
+        line = fit_probe(case, tool.split()[1], [REFERENCE / 2], seconds, weights=False)[-1]
+        dual, primal = max(dual, line["dual"]), min(primal, line["primal"])
+    gap = max(0.0, primal / dual - 1) if dual > 0 else float("inf")
     certified = gap <= REFERENCE
     case.optimum = {"value": dual if certified else primal, "dual": dual, "gap": gap, "certified": certified}
     check_bound(case)
-    if dual > stored.get(case.key, {"dual": 0.0})["dual"]:
-        stored[case.key] = {"dual": dual, "gap": gap}
-        common.write_json(OPTIMA, dict(sorted(stored.items())))
+    if {"dual": dual, "primal": primal} != stored:
+        everything[case.key] = {"dual": dual, "primal": primal}
+        common.write_json(OPTIMA, dict(sorted(everything.items())))
 
 
 def check_bound(case):

@@ -71,7 +71,8 @@ def measure_process(case, ours):
     level = measure.LEVELS[0]
     mine, theirs = case.fastest([ours], level), case.fastest(case.named("LIBLINEAR"), level)
     if mine is None or theirs is None:
-        return {"case": case.key, "missing": "fenchel" if mine is None else "LIBLINEAR"}
+        who = "ours" if mine is None else "LIBLINEAR"
+        return {"case": case.key, "missing": "open" if case.open(level) else f"not reached by {who}"}
     data, models = problems.data_file(case.data), [problems.scratch() / name for name in ("ours.fenchel", "theirs.model")]
     solver = theirs[1].split()[-1]
     commands = [[measure.CLI, "train", "--quiet", "--loss", case.loss, "--C", case.cost, "--bias", "none", "--threads", 2,
