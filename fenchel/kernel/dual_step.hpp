@@ -11,11 +11,11 @@
 namespace fenchel::kernel {
 
 enum class StepOption {
-  exact = 1,        // I:   the maximiser over t
-  segment = 2,      // II:  the maximiser between alpha and u
-  bound = 3,        // III: a closed form on the segment from smoothness
-  common_bound = 4, // IV:  the same with the largest curvature in place of the row's
-  constant = 5      // V:   a constant share of d, for smooth losses
+  exact = 1,         // I:   the maximiser over t
+  segment = 2,       // II:  the maximiser between alpha and u
+  bound = 3,         // III: a closed form on the segment from smoothness
+  common_bound = 4,  // IV:  the same with the largest curvature in place of the row's
+  constant = 5       // V:   a constant share of d, for smooth losses
 };
 
 struct StepRule {
@@ -54,8 +54,7 @@ double dual_step(const StepRule& rule, const L& loss, double y, double alpha, do
     case StepOption::segment:
       // The objective is concave in t: its maximiser on a segment is the nearest point to its maximiser.
       return std::clamp(exact_step(loss, y, alpha, z, q, rule.tolerance), std::min(alpha, u), std::max(alpha, u));
-    case StepOption::bound:
-      return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + q));
+    case StepOption::bound: return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + q));
     case StepOption::common_bound:
       return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + rule.largest_curvature));
     case StepOption::constant: return moved(gamma / (gamma + rule.largest_curvature));

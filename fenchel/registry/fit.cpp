@@ -62,7 +62,8 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
     const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
     const SolverEntry& entry = choose(plan.settings().solver, problem, plan.settings().row_order.has_value());
     const std::unique_ptr<solver::Solver> solver =
-        entry.make(problem, start.empty() ? solver::Start{} : start[k], {plan.settings().seed, row_order, plan.settings().ascent});
+        entry.make(problem, start.empty() ? solver::Start{} : start[k],
+                   {plan.settings().seed, row_order, plan.settings().ascent});
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {

@@ -52,7 +52,10 @@ bool AcceleratedSdca::pays(const problem::Problem& problem) {
 }
 
 AcceleratedSdca::AcceleratedSdca(const problem::Problem& problem, const Start& start, const Conduct& conduct)
-    : problem_(problem), conduct_(conduct), curvature_(largest_curvature(problem)), smoothing_(conduct.ascent.smoothing) {
+    : problem_(problem),
+      conduct_(conduct),
+      curvature_(largest_curvature(problem)),
+      smoothing_(conduct.ascent.smoothing) {
   if (smoothing_ == 0.0 && loss::smoothness(problem_.loss) == 0.0) {
     const double loss = loss_at_zero(problem_);
     smoothing_ = first_smoothing * (loss > 0.0 ? loss : 1.0);
@@ -88,7 +91,8 @@ double AcceleratedSdca::step() {
   subproblem_gap_ *= 1.0 - 0.5 * constants_.eta;
 
   const std::span<const double> w = ascent_->weights();
-  estimate_ = {.gap = seen.gap + ascent_->mismatch(), .primal = seen.losses + problem_.penalty.value(w), .scatter = 1.6};
+  const double gap = seen.gap + ascent_->mismatch();
+  estimate_ = {.gap = gap, .primal = ascent_->dual_value() + gap, .scatter = 1.6};
   const bool smoothed_enough = conduct_.ascent.smoothing == 0.0 && smoothing_ > 0.0 && estimate_.gap <= smoothing_;
   for (std::size_t j = 0; j < w.size(); ++j) {
     extrapolated_[j] = w[j] + constants_.beta * (w[j] - w_[j]);

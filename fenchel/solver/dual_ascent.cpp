@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tbb/parallel_for.h>
 
@@ -16,10 +17,10 @@ constexpr std::size_t sampled_rows = 4096;
 // The bias's proximal term relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
 constexpr double relative_kappa = 10.0;
 // Two blocks pay where a part of the sweep is long against the copies of w and against starting a thread.
-constexpr double entries_a_coordinate = 32.0;
+constexpr double entries_a_coordinate = 4.0;
 constexpr double least_entries = 1 << 17;
 // Memory is asked for this many bytes of rows in advance.
-constexpr double bytes_ahead = 4096.0;
+constexpr double bytes_ahead = 8192.0;
 // Steps that iterate need be no better than the gap asks for.
 constexpr double loosest_step = 1e-2;
 
@@ -117,10 +118,34 @@ double DualAscent::mismatch() {
   double sum = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const penalty::Strength g = problem_.penalty[j];
-    const double shifted = ridge() ? (g.l2 + kappa_) * w[j] : induced_[j];
-    sum += g.fenchel_young(w[j], shifted - (centre_.empty() ? 0.0 : kappa_ * centre_[j]));
+    sum += g.fenchel_young(w[j], slope(j));
   }
   return sum;
+}
+
+double DualAscent::slope(std::size_t j) const {
+  const double shifted = ridge() ? (problem_.penalty.base().l2 + kappa_) * induced_[j] : induced_[j];
+  return centre_.empty() ? shifted : shifted - kappa_ * centre_[j];
+}
+
+double DualAscent::dual_value() const {
+  const double conjugates = std::visit(
+      [&](const auto& loss) {
+        return block_sum<CompensatedSum>(
+                   alpha_.size(),
+                   [&](std::size_t i, CompensatedSum& sum) {
+                     sum.add(shares_[i] * loss.conjugate(problem_.sample.targets[i], alpha_[i]));
+                   })
+            .total();
+      },
+      problem_.loss);
+  const double penalty = block_sum<CompensatedSum>(induced_.size(), [&](std::size_t j, CompensatedSum& sum) {
+                           sum.add(problem_.penalty[j].conjugate(slope(j)));
+                         }).total();
+  // Of the bias's proximal term, about the centre b_t with which b = b_t + s t.
+  const double moved = b_ - bias_centre_;
+  const double bias = bias_step_ > 0.0 ? (moved / bias_step_) * (bias_centre_ + 0.5 * moved) : 0.0;
+  return -conjugates - penalty - bias;
 }
 
 DualAscent::Seen DualAscent::sweep() {
@@ -159,9 +184,11 @@ DualAscent::Seen DualAscent::sweep() {
     b_ += moved;
   }
   const double scale = report.sampled_shares > 0.0 ? visits_->share() / report.sampled_shares : 0.0;
-  if (seen.all) losses_ = scale * report.sampled_losses;
-  seen.gap = scale * report.sampled_terms + imbalance;
-  seen.losses = losses_;
+  const double gap = scale * report.sampled_terms + imbalance;
+  const double last = std::exchange(last_gap_, gap);
+  // Terms are met all through a sweep, half a sweep before its end on average; over few rows they scatter.
+  seen.gap =
+      seen.all ? gap * std::sqrt(std::clamp(last > 0.0 ? gap / last : 1.0, 0.1, 1.0)) : std::max(gap, 0.5 * last);
   seen.changed = report.changed || moved != 0.0;
   rule_.tolerance = std::clamp(0.1 * std::sqrt(seen.gap), 1e-15, loosest_step);
   visits_->settle(report.violation);
@@ -198,6 +225,8 @@ kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order)
 
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
   const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
+  // Losses whose Fenchel-Young terms cost a logarithm are sampled.
+  const bool cheap_terms = std::visit([]<class L>(const L&) { return loss::RestingLoss<L>; }, problem_.loss);
   return {.order = order,
           .targets = problem_.sample.targets,
           .shares = shares_,
@@ -209,7 +238,7 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           .constant = problem_.design.constant,
           .b = b_,
           .bias_step = bias_step_,
-          .sample_every = 1 + visits_->order().size() / sampled_rows,
+          .sample_every = cheap_terms ? 1 : 1 + visits_->order().size() / sampled_rows,
           .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
 }
 
@@ -254,7 +283,8 @@ void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const ker
   double nu = 1.0;
   if (ridge()) {
     Norms norms = block_sum<Norms>(induced_.size(), [&](std::size_t j, Norms& local) {
-      measure(local, problem_.penalty.base().l2 + kappa_, [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
+      measure(local, problem_.penalty.base().l2 + kappa_,
+              [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
     });
     if (bias_step_ > 0.0) measure(norms, 1.0 / bias_step_, [&](std::size_t k) { return states[k].b - b_; });
     if (norms.separate > 0.0) {

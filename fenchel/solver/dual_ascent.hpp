@@ -33,10 +33,9 @@ class DualAscent {
   // What a sweep saw. The guesses hold for the problem with the added terms.
   struct Seen {
     double passes = 0.0;
-    double gap = infinity;    // a guess
-    double losses = 0.0;      // a guess of R(w, b), from the last sweep that visited every row
+    double gap = infinity;  // a guess
     bool changed = false;
-    bool all = false;         // whether every row was visited
+    bool all = false;  // whether every row was visited
   };
   Seen sweep();
 
@@ -46,6 +45,8 @@ class DualAscent {
   [[nodiscard]] std::span<const double> alpha() const { return alpha_; }
   [[nodiscard]] std::span<const double> weights();
   [[nodiscard]] double bias() const { return bias_centre_; }
+  // The dual objective of the problem without kappa.
+  [[nodiscard]] double dual_value() const;
   // What the pair's gap has more in the problem without kappa: g(w) + g*(u) - w.u summed over coordinates.
   [[nodiscard]] double mismatch();
 
@@ -58,6 +59,7 @@ class DualAscent {
   [[nodiscard]] std::size_t blocks_for(std::span<const std::uint32_t> order) const;
   [[nodiscard]] double entries_in(std::span<const std::uint32_t> order) const;
   [[nodiscard]] bool ridge() const;
+  [[nodiscard]] double slope(std::size_t j) const;  // u_j
   void measure_rows();
   void induce();  // u from alpha, removing the drift of incremental updates
 
@@ -80,7 +82,7 @@ class DualAscent {
   double sigma_;                             // sigma'
   std::vector<std::vector<double>> copies_;  // of `induced_`, one a block
   std::vector<double> alpha_before_;
-  double losses_ = 0.0;
+  double last_gap_ = 1.0;
   double passes_since_induced_ = 0.0;
 };
 

@@ -37,9 +37,7 @@ double Sdca::step() {
     stationary_ = seen.all && !seen.changed && conduct_.ascent.sampling == Sampling::permutation;
     if (stationary_) break;
   }
-  estimate_ = {.gap = seen.gap,
-               .primal = seen.losses + problem_.penalty.value(ascent_.weights()),
-               .scatter = seen.all ? 1.6 : 2.0};
+  estimate_ = {.gap = seen.gap, .primal = ascent_.dual_value() + seen.gap, .scatter = seen.all ? 1.6 : 2.0};
   return passes;
 }
 
