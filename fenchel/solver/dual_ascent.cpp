@@ -56,6 +56,7 @@ bool DualAscent::ridge() const { return problem_.penalty.uniform() && problem_.p
 
 void DualAscent::measure_rows() {
   const std::size_t n = problem_.rows();
+  rule_.largest_curvature = 0.0;
   if (problem_.penalty.uniform()) {
     curvatures_ = map_.row_square_norms({});
     for (double& q : curvatures_) q /= problem_.penalty.base().l2 + kappa_;
@@ -111,16 +112,45 @@ std::span<const double> DualAscent::weights() {
   return w_;
 }
 
-double DualAscent::mismatch() {
-  if (kappa_ == 0.0) return 0.0;
+double DualAscent::pull() {
   const std::span<const double> w = weights();
   double sum = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
-    const penalty::Strength g = problem_.penalty[j];
-    const double shifted = ridge() ? (g.l2 + kappa_) * w[j] : induced_[j];
-    sum += g.fenchel_young(w[j], shifted - (centre_.empty() ? 0.0 : kappa_ * centre_[j]));
+    const double distance = w[j] - (centre_.empty() ? 0.0 : centre_[j]);
+    sum += distance * distance;
   }
-  return sum;
+  return 0.5 * kappa_ * sum;
+}
+
+double DualAscent::direct_gap(const Seen& seen) {
+  if (kappa_ == 0.0) return seen.gap;
+  const std::span<const double> w = weights();
+  const auto induced = [&](std::size_t j, const penalty::Strength& g) {
+    const double shifted = ridge() ? (g.l2 + kappa_) * w[j] : induced_[j];
+    return shifted - (centre_.empty() ? 0.0 : kappa_ * centre_[j]);
+  };
+  double scale = 1.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    const double u = std::fabs(induced(j, g));
+    if (u > g.dual_bound() && g.l1 > 0.0) scale = std::min(scale, g.l1 / u);
+  }
+  double brackets = 0.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    brackets += g.fenchel_young(w[j], scale * induced(j, g));
+  }
+  // Rows' terms are convex in alpha, and are losses at alpha = 0.
+  return scale * seen.gap + (1.0 - scale) * seen.losses + brackets;
+}
+
+double DualAscent::adjust(double kappa, double smoothing) {
+  kappa_ = kappa;
+  rule_.smoothing = smoothing;
+  measure_rows();
+  induce();
+  visits_->wake();
+  return 2.0;
 }
 
 DualAscent::Seen DualAscent::sweep() {
