@@ -17,8 +17,7 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 17> later_solvers{"accelerated-sdca",
-                                                         "agm-inf",
+constexpr std::array<std::string_view, 16> later_solvers{"agm-inf",
                                                          "agm-1",
                                                          "pragam",
                                                          "bmrm",
@@ -268,7 +267,7 @@ void EffortOptions::add(CLI::App& app) {
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
       ->group("Effort");
   add_text(app, "--row-order", row_order, "auto|shuffled|windows",
-           "the way through the rows of solvers that go row by row (sdca); windows: consecutive rows together, for "
+           "the way through the rows of solvers that go row by row; windows: consecutive rows together, for "
            "a .fbin file larger than memory "
            "(default auto: where that is so)")
       ->group("Effort");
@@ -320,11 +319,12 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
       settings.direct ? *settings.direct
                       : std::visit([&](const auto& chosen) { return chosen.strength(lambda); }, settings.penalty);
   const penalty::Separable penalty(strength, factors);
+  registry::check_conduct(settings.ascent, settings.loss, penalty);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
-  const bool with_row_order = settings.row_order.has_value();
-  if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty, with_row_order).empty()) return;
+  const std::vector<std::string_view> demanded = registry::demands(settings);
+  if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty, demanded).empty()) return;
   const problem::Problem no_data{.design = {}, .sample = {}, .loss = settings.loss, .penalty = penalty};
-  registry::choose(settings.solver, no_data, with_row_order);
+  registry::choose(settings.solver, no_data, demanded);
 }
 
 }  // namespace fenchel::cli

@@ -32,7 +32,7 @@ struct Predict {
   Threads threads;
 };
 
-std::string lines_of(const model::Table& table) {
+std::string number_lines(const model::Table& table) {
   fmt::memory_buffer text;
   for (std::size_t i = 0; i < table.rows; ++i) {
     fmt::format_to(std::back_inserter(text), "{}\n", fmt::join(table.row(i), " "));
@@ -40,7 +40,7 @@ std::string lines_of(const model::Table& table) {
   return fmt::to_string(text);
 }
 
-std::string lines_of(std::span<const double> values) {
+std::string number_lines(std::span<const double> values) {
   fmt::memory_buffer text;
   for (const double value : values) fmt::format_to(std::back_inserter(text), "{}\n", value);
   return fmt::to_string(text);
@@ -137,10 +137,10 @@ int run_predict(Predict& predict) {
   const model::Linear linear = std::visit([](const auto& chosen) { return model::linear(chosen); }, any);
   const model::Table scores = model::scores(linear, dataset.matrix());
   const std::vector<double> labels = model::labels(linear, scores);
-  const std::string text = predict.scores ? lines_of(scores)
+  const std::string text = predict.scores ? number_lines(scores)
                            : predict.probabilities
                                ? probability_lines(linear, labels, model::probabilities(linear, scores))
-                               : lines_of(labels);
+                               : number_lines(labels);
   Summary summary{.rows = dataset.rows(), .regression = linear.regression()};
   if (!dataset.targets.empty()) summary.metrics = model::metrics(linear, labels, dataset.targets);
   if (own != nullptr && model::certifies_labels(*own)) summary.certified = count_certified(*own, dataset.matrix());

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/arguments.hpp"
+#include "cli/ascent_options.hpp"
 #include "cli/command.hpp"
 #include "cli/data_input.hpp"
 #include "cli/options.hpp"
@@ -28,6 +29,7 @@ struct Train {
   DataOptions data;
   ProblemOptions problem;
   EffortOptions effort;
+  AscentOptions ascent;
   Threads threads;
 };
 
@@ -74,14 +76,25 @@ struct Outcome {
   problem::Certificate total;
   double passes;
   std::optional<solver::RowOrder> row_order;
+  const registry::AscentSettings& ascent;
   const model::Model& model;
   const std::string& path;
   std::uint64_t threads;
   Times seconds;
 };
 
+// The choices that were made, so that the run can be repeated.
+void put_ascent(Json& object, const registry::AscentSettings& ascent) {
+  if (ascent.step) object["sdca_option"] = static_cast<int>(*ascent.step);
+  if (ascent.sampling) object["sampling"] = name(*ascent.sampling);
+  if (ascent.iterate) object["iterate"] = name(*ascent.iterate);
+  if (ascent.smoothing) object["smoothing"] = *ascent.smoothing;
+  if (ascent.theory) object["acceleration"] = *ascent.theory ? "theory" : "practical";
+  if (ascent.blocks) object["blocks"] = *ascent.blocks;
+}
+
 Json json_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, ascent, model, path, threads, seconds] = outcome;
   Json object{{"status", run::name(status)}};
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
@@ -98,13 +111,14 @@ Json json_report(const Outcome& outcome) {
   object["seed"] = model.settings.seed;
   // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
   if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
+  put_ascent(object, ascent);
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   if (model.outputs.size() > 1) object["per_class"] = per_class(model);
   return object;
 }
 
 std::string text_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, ascent, model, path, threads, seconds] = outcome;
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
                                  run::name(status), model.solver, passes, seconds.solve, seconds.load);
   text += certificate_lines(total);
@@ -144,6 +158,7 @@ registry::Settings settings_of(const Train& train) {
   settings.solver = train.effort.solver;
   settings.seed = train.effort.seed;
   settings.row_order = train.effort.rows();
+  settings.ascent = train.ascent.resolve();
   return settings;
 }
 
@@ -196,7 +211,7 @@ int run_train(Train& train) {
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
   seconds.total = clock.seconds();
-  const Outcome outcome{status, total, passes, row_order, model, path, train.threads.count(), seconds};
+  const Outcome outcome{status, total, passes, row_order, settings.ascent, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
   return exit_code(status);
@@ -217,6 +232,7 @@ Action add_train(CLI::App& app) {
   train->problem.add(command);
   train->effort.add(command);
   train->threads.add(command);
+  train->ascent.add(command);
   add_file(command, "--warm-start", train->warm_start, "start from the weights and duals of this model")
       ->group("Effort");
   train->data.add(command);

@@ -56,14 +56,17 @@ problem::Certificate total_of(std::span<const Output> outputs) {
 
 Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
   const Stopwatch clock;
+  const Settings& settings = plan.settings();
+  const std::vector<std::string_view> demanded = demands(settings);
   Fit result;
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
-    const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
-    const SolverEntry& entry = choose(plan.settings().solver, problem, plan.settings().row_order.has_value());
+    const solver::RowOrder row_order = row_order_for(problem.design.matrix, settings);
+    check_conduct(settings.ascent, problem.loss, problem.penalty);
+    const SolverEntry& entry = choose(settings.solver, problem, demanded);
     const std::unique_ptr<solver::Solver> solver =
         entry.make(problem, start.empty() ? solver::Start{} : start[k],
-                   {plan.settings().seed, row_order, plan.settings().ascent});
+                   {.seed = settings.seed, .rows = row_order, .ascent = settings.ascent.resolve()});
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {
@@ -84,7 +87,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .status = run.status,
                               .passes = run.passes});
     result.solver = entry.name;
-    if (entry.takes_row_order) result.row_order = row_order;
+    if (!entry.takes.empty()) result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;

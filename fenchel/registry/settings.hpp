@@ -15,6 +15,26 @@ namespace fenchel::registry {
 
 enum class Bias { none, free, regularized };
 
+// Choices of dual coordinate ascent; empty: the solver's own.
+struct AscentSettings {
+  std::optional<kernel::StepOption> step = {};
+  std::optional<solver::Sampling> sampling = {};
+  std::optional<solver::Iterate> iterate = {};
+  std::optional<double> smoothing = {};
+  std::optional<bool> theory = {};
+  std::optional<std::size_t> blocks = {};
+
+  [[nodiscard]] solver::AscentChoices resolve() const {
+    const solver::AscentChoices own;
+    return {.step = step.value_or(own.step),
+            .sampling = sampling.value_or(own.sampling),
+            .iterate = iterate.value_or(own.iterate),
+            .smoothing = smoothing.value_or(own.smoothing),
+            .theory = theory.value_or(own.theory),
+            .blocks = blocks.value_or(own.blocks)};
+  }
+};
+
 // Class weights multiply the sample weights; classes that are not listed have weight 1.
 struct ClassWeight {
   bool balanced = false;  // n / (number of classes x size of the class), sizes counted in sample weights
@@ -38,7 +58,7 @@ struct Settings {
   std::uint64_t seed = 0;
   std::optional<solver::RowOrder> row_order =
       {};  // empty: windows for mapped data larger than memory, else shuffled
-  solver::AscentChoices ascent = {};
+  AscentSettings ascent = {};
 };
 
 }  // namespace fenchel::registry

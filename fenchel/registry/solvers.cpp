@@ -14,7 +14,7 @@ template <class S>
 SolverEntry entry_of() {
   return {.name = S::name,
           .summary = S::summary,
-          .takes_row_order = S::takes_row_order,
+          .takes = S::takes,
           .missing = &S::missing,
           .make = [](const problem::Problem& problem, const solver::Start& start, solver::Conduct conduct)
               -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, conduct); }};
@@ -35,6 +35,7 @@ const SolverEntry& find(std::string_view name) {
 // Passes up to a factor of log(1/tolerance): SDCA needs 1 + kappa/n, an accelerated gradient 2 sqrt(kappa), with
 // kappa = (mean ||x||^2) / (gamma lambda). With fewer rows than columns SDCA does far better than its bound.
 bool gradient_is_cheaper(const problem::Problem& problem) {
+  if (!(problem.penalty.strong_convexity() > 0.0)) return true;
   if (problem.rows() < problem.dimension()) return false;
   const double gamma = loss::smoothness(problem.loss);
   const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
@@ -42,6 +43,15 @@ bool gradient_is_cheaper(const problem::Problem& problem) {
   for (const double norm : norms) mean += norm / static_cast<double>(norms.size());
   const double kappa = mean / (gamma * problem.penalty.strong_convexity());
   return 2 * std::sqrt(kappa) < 1 + kappa / static_cast<double>(norms.size());
+}
+
+// Out of several that are able.
+std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem) {
+  const auto is_able = [&](std::string_view name) { return std::find(able.begin(), able.end(), name) != able.end(); };
+  if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) return solver::Fista::name;
+  const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem);
+  if (accelerate || !is_able(solver::Sdca::name)) return solver::AcceleratedSdca::name;
+  return solver::Sdca::name;
 }
 
 std::string join(const std::vector<std::string_view>& names) {
@@ -57,13 +67,26 @@ std::string join(const std::vector<std::string_view>& names) {
   throw Error(Fault::usage, fmt::format("--solver {} needs {}; {}", name, missing, others));
 }
 
-[[noreturn]] void refuse_row_order(std::string_view reason) {
+bool takes(const SolverEntry& entry, std::string_view option) {
+  return std::find(entry.takes.begin(), entry.takes.end(), option) != entry.takes.end();
+}
+
+[[noreturn]] void refuse_option(std::string_view option, std::string_view reason) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
-    if (entry.takes_row_order) names.push_back(entry.name);
+    if (takes(entry, option)) names.push_back(entry.name);
   }
-  throw Error(Fault::usage,
-              fmt::format("--row-order is for solvers that go row by row ({}), {}", join(names), reason));
+  throw Error(Fault::usage, fmt::format("{} is for {}, {}", option, join(names), reason));
+}
+
+// The first of these that solves the problem at all decides what is said.
+[[noreturn]] void refuse_demands(std::span<const std::string_view> demands, const problem::Problem& problem) {
+  for (const std::string_view option : demands) {
+    if (supporting(problem.loss, problem.penalty, std::span(&option, 1)).empty()) {
+      refuse_option(option, "none of which takes this loss with this penalty");
+    }
+  }
+  throw Error(Fault::usage, fmt::format("no solver takes all of {}", join({demands.begin(), demands.end()})));
 }
 
 }  // namespace
@@ -73,30 +96,63 @@ const std::vector<SolverEntry>& solvers() {
   return all;
 }
 
+std::vector<std::string_view> demands(const Settings& settings) {
+  namespace option = solver::option;
+  std::vector<std::string_view> used;
+  const auto note = [&](bool is_used, std::string_view name) {
+    if (is_used) used.push_back(name);
+  };
+  note(settings.row_order.has_value(), option::row_order);
+  note(settings.ascent.step.has_value(), option::step);
+  note(settings.ascent.sampling.has_value(), option::sampling);
+  note(settings.ascent.iterate.has_value(), option::iterate);
+  note(settings.ascent.smoothing.has_value(), option::smoothing);
+  note(settings.ascent.theory.has_value(), option::acceleration);
+  note(settings.ascent.blocks.has_value(), option::blocks);
+  return used;
+}
+
 std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty,
-                                         bool with_row_order) {
+                                         std::span<const std::string_view> demands) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
-    if (with_row_order && !entry.takes_row_order) continue;
-    if (!entry.missing(loss, penalty)) names.push_back(entry.name);
+    const bool able = std::all_of(demands.begin(), demands.end(),
+                                  [&](std::string_view option) { return takes(entry, option); });
+    if (able && !entry.missing(loss, penalty)) names.push_back(entry.name);
   }
   return names;
 }
 
-const SolverEntry& choose(std::string_view name, const problem::Problem& problem, bool with_row_order) {
+const SolverEntry& choose(std::string_view name, const problem::Problem& problem,
+                          std::span<const std::string_view> demands) {
   if (name != "auto") {
     const SolverEntry& entry = find(name);
     if (const auto missing = entry.missing(problem.loss, problem.penalty)) refuse(name, *missing, problem);
-    if (with_row_order && !entry.takes_row_order) refuse_row_order(fmt::format("which {} does not", name));
+    for (const std::string_view option : demands) {
+      if (!takes(entry, option)) refuse_option(option, fmt::format("not for {}", name));
+    }
     return entry;
   }
   if (supporting(problem.loss, problem.penalty).empty()) {
     refuse("auto", "a smooth loss or a strongly convex penalty", problem);
   }
-  const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, with_row_order);
-  if (able.empty()) refuse_row_order("none of which takes this loss with this penalty");
-  if (able.size() == 1 || with_row_order) return find(able.front());
-  return find(gradient_is_cheaper(problem) ? solver::Fista::name : solver::Sdca::name);
+  const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, demands);
+  if (able.empty()) refuse_demands(demands, problem);
+  return find(able.size() == 1 ? able.front() : fastest(able, problem));
+}
+
+void check_conduct(const AscentSettings& ascent, const loss::Any& loss, const penalty::Separable& penalty) {
+  const bool smoothed = loss::smoothness(loss) > 0.0 || ascent.smoothing.value_or(0.0) > 0.0;
+  if (ascent.step == kernel::StepOption::constant && !smoothed) {
+    throw Error(Fault::usage, fmt::format("--sdca-option 5 needs a smooth loss, which {} is not: choose another "
+                                          "option or give --smoothing",
+                                          loss::name(loss)));
+  }
+  if (ascent.theory.value_or(false) && !(penalty.strong_convexity() > 0.0)) {
+    throw Error(Fault::usage,
+                "--acceleration theory needs a penalty that is strongly convex in every feature: choose "
+                "--acceleration practical");
+  }
 }
 
 }  // namespace fenchel::registry

@@ -2,14 +2,16 @@
 // from what it says is missing; refusals and the printed table come from the same source.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "fenchel/problem/problem.hpp"
+#include "fenchel/registry/settings.hpp"
 #include "fenchel/solver/accelerated_sdca.hpp"
 #include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/sdca.hpp"
@@ -21,19 +23,25 @@ using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista>
 struct SolverEntry {
   std::string_view name;
   std::string_view summary;
-  bool takes_row_order;  // goes row by row, in an order that can be chosen
+  std::span<const std::string_view> takes;  // options about its conduct
   std::optional<std::string_view> (*missing)(const loss::Any&, const penalty::Separable&);
   std::unique_ptr<solver::Solver> (*make)(const problem::Problem&, const solver::Start&, solver::Conduct);
 };
 
 const std::vector<SolverEntry>& solvers();
 
-// The names of the solvers that take this loss and penalty and, where one is demanded, an order of rows.
-std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty,
-                                         bool with_row_order = false);
+// The options about a solver's conduct that the settings use: the solver must take them.
+std::vector<std::string_view> demands(const Settings& settings);
 
-// The solver of this name, or the one `auto` picks; an order of rows must be one that it takes. Throws a usage Error that says what
-// is missing and who can do it.
-const SolverEntry& choose(std::string_view name, const problem::Problem& problem, bool with_row_order = false);
+// The names of the solvers that take this loss and penalty and all of these options.
+std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty,
+                                         std::span<const std::string_view> demands = {});
+
+// The solver of this name, or the one `auto` picks. Throws a usage Error that says what is missing and who can do it.
+const SolverEntry& choose(std::string_view name, const problem::Problem& problem,
+                          std::span<const std::string_view> demands = {});
+
+// Throws a usage Error where choices contradict the problem, whoever solves it.
+void check_conduct(const AscentSettings& ascent, const loss::Any& loss, const penalty::Separable& penalty);
 
 }  // namespace fenchel::registry

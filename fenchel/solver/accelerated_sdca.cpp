@@ -38,8 +38,13 @@ double loss_at_zero(const problem::Problem& problem) {
 Acceleration Acceleration::of(double lambda, double gamma, double curvature) {
   const double kappa = std::max(0.0, curvature / gamma - lambda);
   const double mu = 0.5 * lambda;
-  const double eta = std::sqrt(mu / (mu + kappa));
-  return {.kappa = kappa, .eta = eta, .beta = (1.0 - eta) / (1.0 + eta)};
+  const double rho = mu + kappa;
+  const double eta = std::sqrt(mu / rho);
+  return {.kappa = kappa, .mu = mu, .rho = rho, .eta = eta, .beta = (1.0 - eta) / (1.0 + eta)};
+}
+
+double Acceleration::bound_after(double subproblems, double xi_1) const {
+  return xi_1 * std::exp(-0.5 * eta * subproblems);
 }
 
 std::optional<std::string_view> AcceleratedSdca::missing(const loss::Any& loss, const penalty::Separable& penalty) {
@@ -55,61 +60,97 @@ AcceleratedSdca::AcceleratedSdca(const problem::Problem& problem, const Start& s
     : problem_(problem),
       conduct_(conduct),
       curvature_(largest_curvature(problem)),
-      smoothing_(conduct.ascent.smoothing) {
-  if (smoothing_ == 0.0 && loss::smoothness(problem_.loss) == 0.0) {
+      smoothing_(conduct.ascent.smoothing),
+      w_(start.w.begin(), start.w.end()) {
+  w_.resize(problem.dimension(), 0.0);
+  extrapolated_ = w_;
+  const double lambda = problem_.penalty.strong_convexity();
+  const bool smooth = loss::smoothness(problem_.loss) + smoothing_ > 0.0;
+  if (!(lambda > 0.0) || (!smooth && !conduct_.ascent.theory)) {
+    proximal_.emplace(problem_, start, conduct_);
+    return;
+  }
+  if (!smooth) {
     const double loss = loss_at_zero(problem_);
     smoothing_ = first_smoothing * (loss > 0.0 ? loss : 1.0);
   }
-  restart(start);
-}
-
-void AcceleratedSdca::restart(const Start& start) {
-  const double gamma = loss::smoothness(problem_.loss) + smoothing_;
-  constants_ = Acceleration::of(problem_.penalty.strong_convexity(), gamma, curvature_);
-  Conduct conduct = conduct_;
-  conduct.ascent.smoothing = smoothing_;
-  ascent_ = std::make_unique<DualAscent>(problem_, start, conduct, constants_.kappa);
-  w_.assign(problem_.dimension(), 0.0);
-  if (!start.w.empty()) w_.assign(start.w.begin(), start.w.end());
-  extrapolated_ = w_;
+  Conduct inner = conduct_;
+  inner.ascent.smoothing = smoothing_;
+  constants_ = Acceleration::of(lambda, loss::smoothness(problem_.loss) + smoothing_, curvature_);
+  xi_1_ = constants_.first_bound(loss_at_zero(problem_));
+  ascent_.emplace(problem_, start, inner, constants_.kappa);
   if (!start.w.empty()) ascent_->recentre(extrapolated_);
-  subproblem_gap_ = 0.0;
 }
 
-double AcceleratedSdca::step() {
+double AcceleratedSdca::step() { return proximal_ ? step_of_fista() : step_of_paper(); }
+
+double AcceleratedSdca::step_of_paper() {
+  const bool theory = conduct_.ascent.theory;
   double passes = 0.0;
   DualAscent::Seen seen;
-  const int sweeps = conduct_.ascent.theory ? most_sweeps : practical_sweeps;
+  const int sweeps = theory ? most_sweeps : practical_sweeps;
+  const double tolerance = constants_.tolerance(xi_1_ * std::pow(1.0 - 0.5 * constants_.eta, subproblems_));
   for (int k = 0; k < sweeps; ++k) {
     seen = ascent_->sweep();
     passes += seen.passes;
-    if (!conduct_.ascent.theory) continue;
-    // xi_1 = (1 + 1/eta^2) (P(0) - D(0)); the first subproblem's tolerance is eta xi_1 / (2 (1 + 1/eta^2)).
-    if (subproblem_gap_ == 0.0) subproblem_gap_ = 0.5 * constants_.eta * loss_at_zero(problem_);
-    if (seen.gap <= subproblem_gap_) break;
+    if (theory && seen.gap <= tolerance) break;
   }
-  subproblem_gap_ *= 1.0 - 0.5 * constants_.eta;
-
+  subproblems_ += 1.0;
   const std::span<const double> w = ascent_->weights();
-  const double gap = seen.gap + ascent_->mismatch();
-  estimate_ = {.gap = gap, .primal = ascent_->dual_value() + gap, .scatter = 1.6};
-  const bool smoothed_enough = conduct_.ascent.smoothing == 0.0 && smoothing_ > 0.0 && estimate_.gap <= smoothing_;
-  for (std::size_t j = 0; j < w.size(); ++j) {
-    extrapolated_[j] = w[j] + constants_.beta * (w[j] - w_[j]);
-    w_[j] = w[j];
+  estimate_ = {.gap = ascent_->direct_gap(seen),
+               .primal = ascent_->losses(seen) + problem_.penalty.value(w),
+               .scatter = 1.6};
+  const bool smoothed_enough = smoothing_ > conduct_.ascent.smoothing && estimate_.gap <= smoothing_;
+  if (theory) {
+    const double moved = constants_.kappa > 0.0 ? 2.0 * ascent_->pull() / constants_.kappa : 0.0;
+    estimate_.gap = std::min({estimate_.gap, constants_.bound_after(subproblems_, xi_1_),
+                              constants_.bound_of(seen.gap, moved)}) +
+                    0.5 * smoothing_;
   }
+  extrapolate(w, constants_.beta);
+  ascent_->recentre(extrapolated_);
   if (smoothed_enough) {
     smoothing_ *= smoothing_factor;
-    const std::vector<double> alpha(ascent_->alpha().begin(), ascent_->alpha().end());
-    const std::vector<double> at = w_;
-    restart({.w = at, .b = ascent_->bias(), .alpha = alpha});
-  } else {
-    ascent_->recentre(extrapolated_);
+    constants_ = Acceleration::of(problem_.penalty.strong_convexity(),
+                                  loss::smoothness(problem_.loss) + smoothing_, curvature_);
+    xi_1_ = constants_.first_bound(estimate_.gap);
+    subproblems_ = 0.0;
+    passes += ascent_->adjust(constants_.kappa, smoothing_);
   }
   return passes;
 }
 
+double AcceleratedSdca::step_of_fista() {
+  const double kappa = proximal_->kappa();
+  const ProximalAscent::Solved solved = proximal_->solve();
+  const std::span<const double> w = proximal_->weights();
+  estimate_ = {.gap = solved.gap, .primal = solved.losses + problem_.penalty.value(w), .scatter = 2.0};
+  double uphill = 0.0;
+  for (std::size_t j = 0; j < w.size(); ++j) uphill += (extrapolated_[j] - w[j]) * (w[j] - w_[j]);
+  double beta = 0.0;
+  if (uphill > 0.0) {
+    momentum_ = 1.0;
+  } else {
+    const double lambda = problem_.penalty.strong_convexity();
+    const double q = lambda / (lambda + kappa);
+    const double square = momentum_ * momentum_;
+    const double next = 0.5 * (std::sqrt((square - q) * (square - q) + 4.0 * square) - (square - q));
+    beta = momentum_ * (1.0 - momentum_) / (square + next);
+    momentum_ = next;
+  }
+  extrapolate(w, beta);
+  return solved.passes + proximal_->move_to(extrapolated_);
+}
+
+void AcceleratedSdca::extrapolate(std::span<const double> w, double beta) {
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    extrapolated_[j] = w[j] + beta * (w[j] - w_[j]);
+    w_[j] = w[j];
+  }
+}
+
 problem::Candidate AcceleratedSdca::candidate() {
+  if (proximal_) return {.w = w_, .b = proximal_->bias(), .alpha = proximal_->alpha()};
   return {.w = w_, .b = ascent_->bias(), .alpha = ascent_->alpha()};
 }
 

@@ -3,19 +3,22 @@
 // well above n; kappa = R^2 / (gamma n) - lambda balances the two.
 //
 // The default is the practical variant: a fixed number of sweeps a subproblem, stopped by the certificate. The variant
-// of the theory solves each subproblem to the tolerance of Figure 2, with guesses of its gap, and is stopped by the
-// certificate as well: the paper's conditions 1 and 2 are upper bounds on the same suboptimality.
+// of the theory solves each subproblem to the tolerance of Figure 2, with guesses of its gap; the paper's two stopping
+// conditions say when a certificate is worth its price, and the certificate decides.
 //
-// A loss that is not smooth is smoothed inside, less and less: whenever the smoothed problem is solved better than the
-// smoothing is worth. Certificates are those of the loss itself.
+// Where the paper has no kappa, because the loss is not smooth or the penalty not strongly convex, the practical variant
+// finds one on the way (ProximalAscent), takes the momentum of FISTA, and restarts it when it points uphill. The variant
+// of the theory smooths such a loss, less and less: whenever the smoothed problem is solved better than the smoothing
+// is worth. Certificates are those of the loss itself.
 #pragma once
 
-#include <memory>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "fenchel/solver/dual_ascent.hpp"
+#include "fenchel/solver/proximal_ascent.hpp"
 #include "fenchel/solver/solver.hpp"
 
 namespace fenchel::solver {
@@ -23,17 +26,31 @@ namespace fenchel::solver {
 // The constants of the method (Section 4 of the paper, corrected).
 struct Acceleration {
   double kappa = 0.0;
+  double mu = 0.0;
+  double rho = 0.0;
   double eta = 1.0;
   double beta = 0.0;  // momentum
-  // For a problem with strong convexity lambda, smoothness gamma, and the mean curvature R^2 / n of its rows.
+  // For a problem with strong convexity lambda, smoothness gamma, and the curvature R^2 / n of its rows.
   static Acceleration of(double lambda, double gamma, double curvature);
+
+  // xi_1, from P(0) - D(0).
+  [[nodiscard]] double first_bound(double gap_at_zero) const { return (1.0 + 1.0 / (eta * eta)) * gap_at_zero; }
+  // The gap to which the subproblem that follows the bound xi is solved.
+  [[nodiscard]] double tolerance(double xi) const { return eta * xi / (2.0 * (1.0 + 1.0 / (eta * eta))); }
+  // After t - 1 subproblems that met their tolerances, P(w) - P* is at most this (condition 1).
+  [[nodiscard]] double bound_after(double subproblems, double xi_1) const;
+  // P(w) - P* after a subproblem with this gap that moved from y to w (condition 2).
+  [[nodiscard]] double bound_of(double gap, double square_distance) const {
+    return (1.0 + rho / mu) * gap + 0.5 * rho * kappa / mu * square_distance;
+  }
 };
 
 class AcceleratedSdca final : public Solver {
  public:
   static constexpr std::string_view name = "accelerated-sdca";
   static constexpr std::string_view summary = "dual coordinate ascent inside an accelerated proximal point method";
-  static constexpr bool takes_row_order = true;
+  static constexpr std::array<std::string_view, 6> takes{option::row_order, option::step,         option::sampling,
+                                                         option::smoothing, option::acceleration, option::blocks};
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
   // Whether R^2 / (gamma lambda) is well above n.
   static bool pays(const problem::Problem& problem);
@@ -46,17 +63,22 @@ class AcceleratedSdca final : public Solver {
   [[nodiscard]] bool stationary() const override { return false; }
 
  private:
-  void restart(const Start& start);
+  double step_of_paper();
+  double step_of_fista();
+  void extrapolate(std::span<const double> w, double beta);
 
   problem::Problem problem_;
   Conduct conduct_;
   double curvature_;  // max c_i ||x_i||^2 / sum c, the R^2 / n of the paper
   double smoothing_ = 0.0;
   Acceleration constants_;
-  std::unique_ptr<DualAscent> ascent_;  // of the subproblem
-  std::vector<double> w_;               // of the outer iteration
-  std::vector<double> extrapolated_;    // y
-  double subproblem_gap_ = 0.0;         // what the next subproblem has to reach, in the variant of the theory
+  std::optional<DualAscent> ascent_;        // of the subproblem, with the paper's kappa,
+  std::optional<ProximalAscent> proximal_;  // or with one that is found
+  std::vector<double> w_;                   // of the outer iteration
+  std::vector<double> extrapolated_;        // y
+  double momentum_ = 1.0;                   // a_n of FISTA
+  double xi_1_ = 0.0;                       // of the theory
+  double subproblems_ = 0.0;                // since the constants last changed
   Estimate estimate_;
 };
 

@@ -57,6 +57,7 @@ bool DualAscent::ridge() const { return problem_.penalty.uniform() && problem_.p
 
 void DualAscent::measure_rows() {
   const std::size_t n = problem_.rows();
+  rule_.largest_curvature = 0.0;
   if (problem_.penalty.uniform()) {
     curvatures_ = map_.row_square_norms({});
     for (double& q : curvatures_) q /= problem_.penalty.base().l2 + kappa_;
@@ -112,15 +113,41 @@ std::span<const double> DualAscent::weights() {
   return w_;
 }
 
-double DualAscent::mismatch() {
-  if (kappa_ == 0.0) return 0.0;
+double DualAscent::pull() {
   const std::span<const double> w = weights();
   double sum = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
-    const penalty::Strength g = problem_.penalty[j];
-    sum += g.fenchel_young(w[j], slope(j));
+    const double distance = w[j] - (centre_.empty() ? 0.0 : centre_[j]);
+    sum += distance * distance;
   }
-  return sum;
+  return 0.5 * kappa_ * sum;
+}
+
+double DualAscent::direct_gap(const Seen& seen) {
+  if (kappa_ == 0.0) return seen.gap;
+  const std::span<const double> w = weights();
+  double scale = 1.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    const double u = std::fabs(slope(j));
+    if (u > g.dual_bound() && g.l1 > 0.0) scale = std::min(scale, g.l1 / u);
+  }
+  double brackets = 0.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = problem_.penalty[j];
+    brackets += g.fenchel_young(w[j], scale * slope(j));
+  }
+  // Rows' terms are convex in alpha, and are losses at alpha = 0.
+  return scale * seen.gap + (1.0 - scale) * losses(seen) + brackets;
+}
+
+double DualAscent::adjust(double kappa, double smoothing) {
+  kappa_ = kappa;
+  rule_.smoothing = smoothing;
+  measure_rows();
+  induce();
+  visits_->wake();
+  return 2.0;
 }
 
 double DualAscent::slope(std::size_t j) const {
@@ -128,7 +155,8 @@ double DualAscent::slope(std::size_t j) const {
   return centre_.empty() ? shifted : shifted - kappa_ * centre_[j];
 }
 
-double DualAscent::dual_value() const {
+// The rows' Fenchel-Young terms are R + (sum c phi*(-alpha) + sum c alpha z) / sum c, and the last sum is u.w + b t.
+double DualAscent::losses(const Seen& seen) {
   const double conjugates = std::visit(
       [&](const auto& loss) {
         return block_sum<CompensatedSum>(
@@ -139,13 +167,12 @@ double DualAscent::dual_value() const {
             .total();
       },
       problem_.loss);
-  const double penalty = block_sum<CompensatedSum>(induced_.size(), [&](std::size_t j, CompensatedSum& sum) {
-                           sum.add(problem_.penalty[j].conjugate(slope(j)));
+  const std::span<const double> w = weights();
+  const double product = block_sum<CompensatedSum>(w.size(), [&](std::size_t j, CompensatedSum& sum) {
+                           sum.add(slope(j) * w[j]);
                          }).total();
-  // Of the bias's proximal term, about the centre b_t with which b = b_t + s t.
-  const double moved = b_ - bias_centre_;
-  const double bias = bias_step_ > 0.0 ? (moved / bias_step_) * (bias_centre_ + 0.5 * moved) : 0.0;
-  return -conjugates - penalty - bias;
+  const double bias = bias_step_ > 0.0 ? bias_centre_ * (b_ - bias_centre_) / bias_step_ : 0.0;
+  return seen.gap - conjugates - product - bias;
 }
 
 DualAscent::Seen DualAscent::sweep() {

@@ -45,10 +45,16 @@ class DualAscent {
   [[nodiscard]] std::span<const double> alpha() const { return alpha_; }
   [[nodiscard]] std::span<const double> weights();
   [[nodiscard]] double bias() const { return bias_centre_; }
-  // The dual objective of the problem without kappa.
-  [[nodiscard]] double dual_value() const;
-  // What the pair's gap has more in the problem without kappa: g(w) + g*(u) - w.u summed over coordinates.
-  [[nodiscard]] double mismatch();
+
+  // A guess of R(w, b), from the last sweep.
+  [[nodiscard]] double losses(const Seen& seen);
+  [[nodiscard]] double kappa() const { return kappa_; }
+  [[nodiscard]] double pull();  // (kappa/2) ||w - y||^2
+  // A guess of the gap in the problem without kappa, from the last sweep. Duals beyond an l1 bound are scaled for it, as
+  // a certificate would.
+  [[nodiscard]] double direct_gap(const Seen& seen);
+  // Changes kappa and the smoothing of the loss; returns the passes this took.
+  double adjust(double kappa, double smoothing);
 
  private:
   [[nodiscard]] kernel::SweepReport sweep_rows(std::span<const std::uint32_t> order);

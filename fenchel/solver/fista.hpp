@@ -5,6 +5,7 @@
 // the same as working with s_j w_j. It sees the risk's oracle and the penalty's prox, never rows.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ class Fista final : public Solver {
  public:
   static constexpr std::string_view name = "fista";
   static constexpr std::string_view summary = "accelerated proximal gradient with restarts, all rows at a time";
-  static constexpr bool takes_row_order = false;
+  static constexpr std::array<std::string_view, 0> takes{};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "fenchel/kernel/dual_step.hpp"
 #include "fenchel/problem/problem.hpp"
@@ -38,6 +39,17 @@ struct AscentChoices {
   bool theory = false;     // accelerated-sdca: subproblems solved to the tolerances of its theory
   std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data
 };
+
+// Options about a solver's conduct, by the names users know. Every solver lists those that it takes as `takes`.
+namespace option {
+inline constexpr std::string_view row_order = "--row-order";
+inline constexpr std::string_view step = "--sdca-option";
+inline constexpr std::string_view sampling = "--sampling";
+inline constexpr std::string_view iterate = "--iterate";
+inline constexpr std::string_view smoothing = "--smoothing";
+inline constexpr std::string_view acceleration = "--acceleration";
+inline constexpr std::string_view blocks = "--blocks";
+}  // namespace option
 
 // How a solver goes about it, where it has a choice.
 struct Conduct {

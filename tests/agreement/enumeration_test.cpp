@@ -126,7 +126,7 @@ std::vector<Attempt> solve(const problem::Problem& problem) {
       continue;
     }
     EXPECT_EQ(registry::choose(entry.name, problem).name, entry.name);
-    const auto solver = entry.make(problem, {}, 5);
+    const auto solver = entry.make(problem, {}, {.seed = 5});
     run::Options options{.tolerance = tolerance, .max_passes = 20000};
     attempts.push_back({std::string(entry.name), run::run(problem, *solver, options)});
   }

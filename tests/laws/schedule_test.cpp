@@ -194,7 +194,7 @@ TEST(Schedule, UnpenalizedColumnsReachTheTolerance) {
       const data::Dataset dataset = dataset_of(setup);
       const registry::Plan plan(dataset, setup.settings, {}, setup.factors);
       const problem::Problem problem = plan.problem(0);
-      const auto fista = registry::choose("fista", problem).make(problem, {}, 0);
+      const auto fista = registry::choose("fista", problem).make(problem, {}, {.seed = 0});
       const run::Result result = run::run(problem, *fista, {.tolerance = 1e-6, .max_passes = 20000});
       ++runs;
       reached += result.status == run::Status::optimal ? 1 : 0;
@@ -213,7 +213,7 @@ TEST(Schedule, LooksOfADualDoNotDisplaceProofs) {
   const data::Dataset dataset = dataset_of(setup);
   const registry::Plan plan(dataset, setup.settings);
   const problem::Problem problem = plan.problem(0);
-  const auto fista = registry::choose("fista", problem).make(problem, {}, 5);
+  const auto fista = registry::choose("fista", problem).make(problem, {}, {.seed = 5});
   const run::Result result = run::run(problem, *fista, {.tolerance = 1e-7, .max_passes = 20000});
   const problem::Certifier certifier(problem);
   const problem::PrimalPoint primal = certifier.primal(result.w, result.b);

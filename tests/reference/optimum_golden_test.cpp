@@ -31,7 +31,7 @@ void expect_optimum(const Case& setup, double optimum) {
       EXPECT_THROW(registry::choose(entry.name, problem), Error);
       continue;
     }
-    const auto solver = entry.make(problem, {}, 0);
+    const auto solver = entry.make(problem, {}, {.seed = 0});
     const run::Result result =
         run::run(problem, *solver, {.tolerance = tolerance, .absolute_tolerance = tolerance, .max_passes = 100000});
     EXPECT_EQ(result.status, run::Status::optimal) << result.certificate.gap << " after " << result.passes;

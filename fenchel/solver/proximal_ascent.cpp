@@ -1,0 +1,68 @@
+#include "fenchel/solver/proximal_ascent.hpp"
+
+#include <algorithm>
+
+namespace fenchel::solver {
+namespace {
+
+constexpr double least_passes = 0.01;  // a sweep, so that all of them come to an end
+constexpr double most_passes = 10.0;  // a subproblem
+constexpr double few_passes = 2.5;    // kappa may fall
+constexpr double many_passes = 7.0;   // kappa should grow
+constexpr int in_a_row = 3;
+constexpr double factor = 3.0;
+constexpr double widest = 1e6;  // kappa stays within this factor of the first one
+
+// At which a row's curvature is that of its loss: a sweep then makes up for a constant share of the gap.
+double balanced_kappa(const problem::Problem& problem) {
+  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
+  double mean = 0.0;
+  for (std::size_t i = 0; i < norms.size(); ++i) mean += problem.sample.weight(i) * norms[i];
+  mean /= problem.sample.weight_sum * static_cast<double>(norms.size());
+  const double gamma = loss::smoothness(problem.loss);
+  return mean > 0.0 ? mean / (gamma > 0.0 ? gamma : 1.0) : 1.0;
+}
+
+}  // namespace
+
+ProximalAscent::ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct)
+    : smoothing_(conduct.ascent.smoothing),
+      first_kappa_(balanced_kappa(problem)),
+      next_kappa_(first_kappa_),
+      ascent_(problem, start, conduct, first_kappa_),
+      w_(start.w.begin(), start.w.end()) {
+  w_.resize(problem.dimension(), 0.0);
+  if (!start.w.empty()) ascent_.recentre(start.w);
+}
+
+ProximalAscent::Solved ProximalAscent::solve() {
+  Solved solved;
+  double pull = 0.0;
+  do {
+    solved.seen = ascent_.sweep();
+    solved.passes += std::max(solved.seen.passes, least_passes);
+    pull = ascent_.pull();
+  } while (solved.passes < most_passes && solved.seen.changed && solved.seen.gap > pull);
+  solved.gap = ascent_.direct_gap(solved.seen);
+  solved.losses = ascent_.losses(solved.seen);
+  solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
+  w_.assign(ascent_.weights().begin(), ascent_.weights().end());
+  if (pull > 0.0) next_kappa_ = next_kappa(solved.passes);
+  return solved;
+}
+
+double ProximalAscent::next_kappa(double passes) {
+  quick_ = passes < few_passes ? quick_ + 1 : 0;
+  slow_ = passes > many_passes ? slow_ + 1 : 0;
+  if (quick_ < in_a_row && slow_ < in_a_row) return ascent_.kappa();
+  const double wanted = quick_ > 0 ? ascent_.kappa() / factor : ascent_.kappa() * factor;
+  quick_ = slow_ = 0;
+  return std::clamp(wanted, first_kappa_ / widest, first_kappa_ * widest);
+}
+
+double ProximalAscent::move_to(std::span<const double> y) {
+  ascent_.recentre(y);
+  return next_kappa_ == ascent_.kappa() ? 0.0 : ascent_.adjust(next_kappa_, smoothing_);
+}
+
+}  // namespace fenchel::solver

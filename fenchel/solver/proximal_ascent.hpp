@@ -1,0 +1,47 @@
+// Dual coordinate ascent for a subproblem of a proximal point method, P(w) + (kappa/2) ||w - y||^2, with a kappa that is
+// found on the way: subproblems are solved until their gap is below (kappa/2) ||w - y||^2, which inexact proximal point
+// methods ask for, and kappa is moved to where that takes a few sweeps. A larger one makes subproblems easy and their
+// number large.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fenchel/solver/dual_ascent.hpp"
+
+namespace fenchel::solver {
+
+class ProximalAscent {
+ public:
+  ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct);
+
+  struct Solved {
+    DualAscent::Seen seen;    // of the last sweep
+    double passes = 0.0;
+    double gap = infinity;    // a guess of the gap without the added term
+    double losses = 0.0;      // a guess of R(w, b)
+    bool stationary = false;  // nothing would change if y moved to w
+  };
+  Solved solve();
+  // Goes on to the next subproblem, with its centre y and perhaps another kappa; returns the passes this took.
+  double move_to(std::span<const double> y);
+
+  // Of the subproblem solved last, with kappa as it is now.
+  [[nodiscard]] std::span<const double> weights() const { return w_; }
+  [[nodiscard]] std::span<const double> alpha() const { return ascent_.alpha(); }
+  [[nodiscard]] double bias() const { return ascent_.bias(); }
+  [[nodiscard]] double kappa() const { return ascent_.kappa(); }
+
+ private:
+  [[nodiscard]] double next_kappa(double passes);
+
+  double smoothing_;
+  double first_kappa_;
+  double next_kappa_ = 0.0;
+  DualAscent ascent_;
+  std::vector<double> w_;
+  int quick_ = 0;  // subproblems in a row that were solved in no time
+  int slow_ = 0;   // or not at all
+};
+
+}  // namespace fenchel::solver
