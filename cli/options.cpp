@@ -17,7 +17,7 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 17> later_solvers{"accelerated-sdca",
+constexpr std::array<std::string_view, 16> later_solvers{"accelerated-sdca",
                                                          "agm-inf",
                                                          "agm-1",
                                                          "pragam",
@@ -28,7 +28,6 @@ constexpr std::array<std::string_view, 17> later_solvers{"accelerated-sdca",
                                                          "mm",
                                                          "pdhg",
                                                          "coordinate-descent",
-                                                         "newton",
                                                          "frank-wolfe",
                                                          "block-frank-wolfe",
                                                          "dal",

@@ -11,11 +11,12 @@
 
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/solver/fista.hpp"
+#include "fenchel/solver/newton.hpp"
 #include "fenchel/solver/sdca.hpp"
 
 namespace fenchel::registry {
 
-using Solvers = std::tuple<solver::Sdca, solver::Fista>;
+using Solvers = std::tuple<solver::Sdca, solver::Fista, solver::Newton>;
 
 struct SolverEntry {
   std::string_view name;

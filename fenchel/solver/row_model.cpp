@@ -1,0 +1,144 @@
+#include "fenchel/solver/row_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// -psi' and psi'' of one row.
+struct Derivatives {
+  double alpha;
+  double curvature;
+};
+
+template <class L>
+Derivatives derivatives_of(const L& loss, double y, double z) {
+  return {-loss.derivative(y, z), loss.second_derivative(y, z)};
+}
+// One exponential for both.
+inline Derivatives derivatives_of(const loss::Logistic& /*loss*/, double y, double z) {
+  const double m = y * z;
+  const double e = std::exp(-std::fabs(m));
+  const double r = 1.0 / (1.0 + e);
+  return {y * (m > 0.0 ? e * r : r), e * r * r};
+}
+
+// Curvatures in units of 1/q.
+template <class L>
+Derivatives smoothed_derivatives(const L& loss, double y, double z, double a, double q) {
+  const double t = loss.dual_step(y, a, z, q);
+  const Interval domain = loss.dual_domain(y);
+  // phi* of these losses bends at the ends of its domain and, at most, at 0.
+  const bool inside = t > domain.low && t < domain.high && t != 0.0;
+  return {t, inside ? 1.0 : 0.0};
+}
+
+// Calls body(derivatives), derivatives(i, z) giving those of row i.
+template <class Body>
+auto with_derivatives(const loss::Any& any, std::span<const double> targets, std::span<const double> center, double q,
+                      Body&& body) {
+  return std::visit(
+      [&]<class L>(const L& loss) {
+        if constexpr (loss::CurvedLoss<L>) {
+          return body(loss, [&, targets](std::size_t i, double z) { return derivatives_of(loss, targets[i], z); });
+        } else {
+          return body(loss, [&, targets, center, q](std::size_t i, double z) {
+            return smoothed_derivatives(loss, targets[i], z, center[i], q);
+          });
+        }
+      },
+      any);
+}
+
+bool has_curvature(const loss::Any& any) {
+  return std::visit([]<class L>(const L&) { return loss::CurvedLoss<L>; }, any);
+}
+
+}  // namespace
+
+RowModel::RowModel(const problem::Problem& problem)
+    : loss_(problem.loss),
+      targets_(problem.sample.targets),
+      smooth_(has_curvature(problem.loss)),
+      shares_(problem.rows()) {
+  for (std::size_t i = 0; i < shares_.size(); ++i)
+    shares_[i] = problem.sample.weight(i) / problem.sample.weight_sum;
+}
+
+void RowModel::center(std::span<const double> alpha, double q) {
+  if (smooth_) return;
+  center_.assign(alpha.begin(), alpha.end());
+  q_ = q;
+}
+
+RowModel::Slope RowModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
+  Slope sum = with_derivatives(loss_, targets_, center_, q_, [&](const auto& /*loss*/, auto&& derivatives) {
+    return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& local) {
+      const double s = shares_[i];
+      if (s == 0.0) return;
+      const double move = dz.empty() ? 1.0 : dz[i];
+      const Derivatives at = derivatives(i, z[i] + t * move);
+      local.first -= s * at.alpha * move;
+      local.second += s * at.curvature * move * move;
+    });
+  });
+  sum.second *= scale();
+  return sum;
+}
+
+RowModel::Sums RowModel::locate(std::span<const double> z, std::span<double> alpha, std::span<double> weight) const {
+  return with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
+    return block_sum<Sums>(z.size(), [&](std::size_t i, Sums& local) {
+      const double s = shares_[i];
+      if (s == 0.0) {
+        alpha[i] = weight[i] = 0.0;
+        return;
+      }
+      const Derivatives at = derivatives(i, z[i]);
+      alpha[i] = at.alpha;
+      weight[i] = s * at.curvature;
+      local.risk += s * loss.value(targets_[i], z[i]);
+      if constexpr (!loss::CurvedLoss<L>) local.brackets += s * loss.fenchel_young(targets_[i], z[i], at.alpha);
+    });
+  });
+}
+
+// Where phi is curved, a bracket is about (other - alpha)^2 / (2 phi'').
+double RowModel::brackets_of(std::span<const double> z, std::span<const double> alpha, std::span<const double> weight,
+                             std::span<double> other, std::span<double> clipped) const {
+  return std::visit(
+      [&](const auto& loss) {
+        return block_sum<Slope>(z.size(),
+                                [&](std::size_t i, Slope& local) {
+                                  clipped[i] = 0.0;
+                                  const double s = shares_[i];
+                                  if (s == 0.0) return;
+                                  const double inside = loss.dual_domain(targets_[i]).clamp(other[i]);
+                                  clipped[i] = s * (other[i] - inside);
+                                  other[i] = inside;
+                                  const double miss = inside - alpha[i];
+                                  if (miss == 0.0) return;
+                                  local.first += weight[i] > 0.0 ? 0.5 * (s * miss) * (s * miss / weight[i])
+                                                                 : s * loss.fenchel_young(targets_[i], z[i], inside);
+                                })
+            .first;
+      },
+      loss_);
+}
+
+RowModel::Sums RowModel::sums_of(std::span<const double> z, std::span<const double> alpha) const {
+  return std::visit(
+      [&](const auto& loss) {
+        return block_sum<Sums>(z.size(), [&](std::size_t i, Sums& local) {
+          if (shares_[i] == 0.0) return;
+          local.risk += shares_[i] * loss.value(targets_[i], z[i]);
+          local.brackets += shares_[i] * loss.fenchel_young(targets_[i], z[i], alpha[i]);
+        });
+      },
+      loss_);
+}
+
+}  // namespace fenchel::solver
