@@ -40,19 +40,23 @@ class Newton final : public Solver {
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
-  double begin();  // the first margins and gradient; returns the passes it took
+  double begin();  // the first margins and gradient; returns the passes it took, as others below do
   void start_smoothing();
-  void locate();                // everything that follows from the margins
-  double refresh_gradient();    // from the dual vector; returns the passes it took
-  void settle_bias();           // minimises over the free bias alone
-  double find_direction();      // returns the passes it took
-  [[nodiscard]] double search() const;  // how far to go
-  double go(double t);          // returns the passes it took
-  void assess(double t);        // the gap that may be claimed here
-  double sharpen();             // moves the centre of the smoothing; returns the passes it took
+  void locate();             // everything that follows from the margins
+  double refresh_gradient();  // from the dual vector
+  void settle_bias();        // minimises over the free bias alone
+  double find_direction();
+  double look_ahead();                  // sees to it that the working rows allow for the step, and computes dz_
+  double choose_working(double radius);  // the rows that may matter within that distance
+  [[nodiscard]] double search();        // how far to go
+  double go(double t);
+  void assess();  // the gap that may be claimed here
+  double assess_linearized();
+  double sharpen();  // moves the centre of the smoothing
   // What the gap owes to X'S alpha not being Lambda v.
   [[nodiscard]] double mismatch(std::span<const double> difference) const;
-  double assess_linearized(double t);
+  [[nodiscard]] bool all_working() const { return working_.rows.size() == everything_.size(); }
+  [[nodiscard]] double distance() const;  // from where the working rows were chosen
 
   problem::Problem problem_;
   data::Design design_;  // with a free bias as one more, constant column
@@ -62,23 +66,35 @@ class Newton final : public Solver {
   NormalSystem system_;
   std::vector<double> dual_start_;
 
-  std::vector<double> ridge_;     // Lambda
-  std::vector<double> metric_;    // the same, with the curvature of the rows for a free bias
-  std::vector<double> v_;         // w and, with a free bias, b
-  std::vector<double> z_;
-  std::vector<double> alpha_, weights_;  // at z_
+  std::vector<double> ridge_;   // Lambda
+  std::vector<double> metric_;  // the same, with the curvature of the rows for a free bias
+  std::vector<double> v_;       // w and, with a free bias, b
+
+  // Rows whose dual variable cannot change while v stays within `radius_` of `reference_` are left out of everything.
+  std::vector<std::uint32_t> everything_;  // all rows of positive weight
+  RowSums::Cut working_;
+  std::vector<double> norms_;  // ||x_i||; empty: not needed yet
+  std::vector<double> reference_;
+  double radius_ = infinity;
+  double outside_risk_ = 0.0;  // of the others, where they were left out
+  double outside_dual_ = 0.0;  // their part of sum s alpha
+  int patience_ = 0;           // steps until leaving rows out is tried again
+
+  // One number a row; those of rows that are left out hold still.
+  std::vector<double> z_, dz_, alpha_, weights_;
+  std::vector<double> induced_alpha_, linear_alpha_, changes_;
+  std::vector<double> offered_;  // the dual vector that the estimate is about
   RowModel::Sums at_z_;
-  std::vector<double> induced_;        // X'S induced_alpha_
-  std::vector<double> induced_alpha_;
-  int updates_ = 0;                    // of induced_ since it was computed from nothing
-  std::vector<double> gradient_, direction_, residual_, dz_;
-  std::vector<double> linear_alpha_, changes_;
-  std::vector<double> offered_;        // the dual vector that the estimate is about
   RowSums::Cut changed_;
 
+  std::vector<double> induced_;  // X'S induced_alpha_
+  int updates_ = 0;              // of it since it was computed from nothing
+  std::vector<double> gradient_, direction_, residual_;
   double last_mismatch_ = infinity;
   double forcing_ = 0.1;
   bool begun_ = false;
+  bool thin_ = true;         // whether a sample of the rows will do for the matrix
+  bool linearized_ = false;  // whether linear_alpha_ belongs to z_
   Estimate estimate_;
   bool stationary_ = false;
 };

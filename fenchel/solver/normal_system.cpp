@@ -11,6 +11,9 @@ constexpr std::size_t largest_dense = 2000;
 constexpr double expected_iterations = 30.0;
 // A multiplication inside a factorisation is so much cheaper than one that is scattered.
 constexpr double factor_speed = 4.0;
+// A sample of the rows that stands for all.
+constexpr std::size_t rows_a_column = 50;
+constexpr double most_thinned = 16.0;
 constexpr int updates_of_the_gram = 20;
 constexpr int most_iterations = 500;
 
@@ -35,45 +38,72 @@ double NormalSystem::direct_work(double gram) const {
   return gram + d * d * d / (6 * factor_speed);
 }
 
-double NormalSystem::assemble(std::span<const double> ridge, double scale, std::span<const double> h, double slack) {
+double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridge, double scale,
+                              std::span<const double> h, double slack, bool thin) {
   ridge_.assign(ridge.begin(), ridge.end());
   scale_ = scale;
-  sums_.select(h.size(), [&](std::size_t i) { return h[i] > 0.0; }, active_);
+  sums_.select(list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
   if (sums_.dimension() <= largest_dense && !direct_) {
-    const double iterations = last_iterations_work_ > 0.0 ? last_iterations_work_
-                                                          : expected_iterations * 2 * active_.nonzeros;
+    const double iterations =
+        last_iterations_work_ > 0.0 ? last_iterations_work_ : expected_iterations * 2 * active_.nonzeros;
     direct_ = direct_work(sums_.gram_work(active_.rows)) <= iterations;
   }
+  complete_ = true;
   if (!direct_) return prepare_iterations(h);
+  if (thin) thin_out();
   const double work = update_gram(h, slack);
   factorize();
   return direct_work(work) / sums_.nonzeros();
 }
 
+// Keeps a fixed pseudo-random choice of rows, many more than columns, each with the weight of several.
+void NormalSystem::thin_out() {
+  const auto wanted = static_cast<double>(rows_a_column * sums_.dimension());
+  const double stride = std::min(most_thinned, std::floor(static_cast<double>(active_.rows.size()) / wanted));
+  if (stride < 2.0) return;
+  complete_ = false;
+  const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
+  const std::size_t before = active_.rows.size();
+  std::erase_if(active_.rows, [&](std::uint32_t i) { return i * 2654435769U >= threshold; });
+  sums_.bind(active_);
+  scale_ *= static_cast<double>(before) / static_cast<double>(active_.rows.size());
+}
+
 double NormalSystem::update_gram(std::span<const double> h, double slack) {
-  const std::size_t d = sums_.dimension();
   RowSums::Cut changed;
-  sums_.select(
-      h.size(),
-      [&](std::size_t i) {
-        return h[i] != weights_[i] && std::fabs(h[i] - weights_[i]) >= slack * std::max(h[i], weights_[i]);
-      },
-      changed);
-  changes_.assign(h.begin(), h.end());
+  const auto differs = [&](std::size_t i) {
+    return h[i] != weights_[i] && std::fabs(h[i] - weights_[i]) >= slack * std::max(h[i], weights_[i]);
+  };
+  for (const std::uint32_t i : held_) {
+    if (differs(i)) changed.rows.push_back(i);
+  }
+  for (const std::uint32_t i : active_.rows) {
+    if (weights_[i] == 0.0) changed.rows.push_back(i);
+  }
+  sums_.bind(changed);
   const double whole = sums_.gram_work(active_.rows), part = sums_.gram_work(changed.rows);
   if (gram_.empty() || part >= whole || ++updates_ >= updates_of_the_gram) {
-    gram_.assign(d * d, 0.0);
-    updates_ = 0;
-    sums_.add_gram(active_, changes_, gram_);
-    weights_.assign(h.begin(), h.end());
+    form_gram(h);
     return whole;
   }
   for (const std::uint32_t i : changed.rows) {
     changes_[i] = h[i] - weights_[i];
     weights_[i] = h[i];
   }
+  held_ = active_.rows;
   sums_.add_gram(changed, changes_, gram_);
   return part;
+}
+
+void NormalSystem::form_gram(std::span<const double> h) {
+  const std::size_t d = sums_.dimension();
+  gram_.assign(d * d, 0.0);
+  changes_.resize(weights_.size());
+  updates_ = 0;
+  for (const std::uint32_t i : held_) weights_[i] = 0.0;
+  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
+  held_ = active_.rows;
+  sums_.add_gram(active_, weights_, gram_);
 }
 
 // Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
@@ -94,7 +124,9 @@ void NormalSystem::factorize() {
 }
 
 double NormalSystem::prepare_iterations(std::span<const double> h) {
-  weights_.assign(h.begin(), h.end());
+  for (const std::uint32_t i : held_) weights_[i] = 0.0;
+  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
+  held_ = active_.rows;
   diagonal_.assign(sums_.dimension(), 0.0);
   sums_.add_squares(active_, weights_, diagonal_);
   for (std::size_t j = 0; j < diagonal_.size(); ++j) diagonal_[j] = ridge_[j] + scale_ * diagonal_[j];

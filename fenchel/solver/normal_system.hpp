@@ -20,9 +20,13 @@ class NormalSystem {
  public:
   explicit NormalSystem(RowSums& sums, std::size_t rows);
 
-  // Takes the weights; those that differ from what is in the matrix by less than `slack` relatively may stay as they
-  // are there. Returns the passes this took.
-  double assemble(std::span<const double> ridge, double scale, std::span<const double> h, double slack);
+  // Takes the weights, which are 0 outside the list. Those that differ from what is in the matrix by less than `slack`
+  // relatively may stay as they are there; where `thin`, a sample of the rows may stand for all. Returns the passes this
+  // took.
+  double assemble(kernel::RowList list, std::span<const double> ridge, double scale, std::span<const double> h,
+                  double slack, bool thin);
+  // Whether H has the weights of all rows, not of a sample.
+  [[nodiscard]] bool complete() const { return complete_; }
   // The weights that H really has, without `scale`.
   [[nodiscard]] std::span<const double> weights() const { return weights_; }
 
@@ -33,7 +37,9 @@ class NormalSystem {
 
  private:
   [[nodiscard]] double direct_work(double gram) const;
+  void thin_out();
   double update_gram(std::span<const double> h, double slack);
+  void form_gram(std::span<const double> h);
   void factorize();
   double prepare_iterations(std::span<const double> h);
   double solve_direct(std::span<const double> rhs, std::span<double> d, std::span<double> residual);
@@ -45,6 +51,7 @@ class NormalSystem {
   double scale_ = 1.0;
   std::vector<double> weights_;  // of the rows, as they are in H
 
+  bool complete_ = true;
   bool direct_ = false;
   std::vector<double> gram_;     // X' diag(weights) X, lower triangle; empty: never formed
   std::vector<double> changes_;  // of weights, to be added
@@ -52,7 +59,8 @@ class NormalSystem {
   Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factor_;
   double last_iterations_work_ = 0.0;  // products of the last solution by conjugate gradients
 
-  RowSums::Cut active_;  // rows with a weight
+  RowSums::Cut active_;              // rows with a weight
+  std::vector<std::uint32_t> held_;  // rows with a weight in `weights_`
   std::vector<double> diagonal_;
   std::vector<double> direction_, product_, preconditioned_;
 };

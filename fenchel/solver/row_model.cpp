@@ -74,71 +74,104 @@ void RowModel::center(std::span<const double> alpha, double q) {
   q_ = q;
 }
 
-RowModel::Slope RowModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
+void RowModel::recenter(List list, std::span<const double> alpha, double q) {
+  if (smooth_) return;
+  for (const std::uint32_t i : list) center_[i] = alpha[i];
+  q_ = q;
+}
+
+RowModel::Slope RowModel::along(List list, std::span<const double> z, std::span<const double> dz, double t) const {
   Slope sum = with_derivatives(loss_, targets_, center_, q_, [&](const auto& /*loss*/, auto&& derivatives) {
-    return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& local) {
-      const double s = shares_[i];
-      if (s == 0.0) return;
+    return block_sum<Slope>(list.size(), [&](std::size_t k, Slope& local) {
+      const std::size_t i = list[k];
       const double move = dz.empty() ? 1.0 : dz[i];
       const Derivatives at = derivatives(i, z[i] + t * move);
-      local.first -= s * at.alpha * move;
-      local.second += s * at.curvature * move * move;
+      const double weighted = shares_[i] * move;
+      local.first -= weighted * at.alpha;
+      local.second += weighted * move * at.curvature;
     });
   });
   sum.second *= scale();
   return sum;
 }
 
-RowModel::Sums RowModel::locate(std::span<const double> z, std::span<double> alpha, std::span<double> weight) const {
+RowModel::Sums RowModel::locate(List list, std::span<const double> z, std::span<double> alpha,
+                                std::span<double> weight) const {
   return with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
-    return block_sum<Sums>(z.size(), [&](std::size_t i, Sums& local) {
+    return block_sum<Sums>(list.size(), [&](std::size_t k, Sums& local) {
+      const std::size_t i = list[k];
       const double s = shares_[i];
-      if (s == 0.0) {
-        alpha[i] = weight[i] = 0.0;
-        return;
-      }
       const Derivatives at = derivatives(i, z[i]);
       alpha[i] = at.alpha;
       weight[i] = s * at.curvature;
+      local.weight += weight[i];
       local.risk += s * loss.value(targets_[i], z[i]);
       if constexpr (!loss::CurvedLoss<L>) local.brackets += s * loss.fenchel_young(targets_[i], z[i], at.alpha);
     });
   });
 }
 
-// Where phi is curved, a bracket is about (other - alpha)^2 / (2 phi'').
-double RowModel::brackets_of(std::span<const double> z, std::span<const double> alpha, std::span<const double> weight,
-                             std::span<double> other, std::span<double> clipped) const {
+RowModel::Sums RowModel::sums_of(List list, std::span<const double> z, std::span<const double> alpha) const {
   return std::visit(
       [&](const auto& loss) {
-        return block_sum<Slope>(z.size(),
-                                [&](std::size_t i, Slope& local) {
-                                  clipped[i] = 0.0;
-                                  const double s = shares_[i];
-                                  if (s == 0.0) return;
-                                  const double inside = loss.dual_domain(targets_[i]).clamp(other[i]);
-                                  clipped[i] = s * (other[i] - inside);
-                                  other[i] = inside;
-                                  const double miss = inside - alpha[i];
-                                  if (miss == 0.0) return;
-                                  local.first += weight[i] > 0.0 ? 0.5 * (s * miss) * (s * miss / weight[i])
-                                                                 : s * loss.fenchel_young(targets_[i], z[i], inside);
-                                })
-            .first;
-      },
-      loss_);
-}
-
-RowModel::Sums RowModel::sums_of(std::span<const double> z, std::span<const double> alpha) const {
-  return std::visit(
-      [&](const auto& loss) {
-        return block_sum<Sums>(z.size(), [&](std::size_t i, Sums& local) {
-          if (shares_[i] == 0.0) return;
+        return block_sum<Sums>(list.size(), [&](std::size_t k, Sums& local) {
+          const std::size_t i = list[k];
           local.risk += shares_[i] * loss.value(targets_[i], z[i]);
           local.brackets += shares_[i] * loss.fenchel_young(targets_[i], z[i], alpha[i]);
         });
       },
       loss_);
+}
+
+// Where phi is curved, a bracket is about (other - alpha)^2 / (2 phi'').
+double RowModel::brackets_of(List list, std::span<const double> z, std::span<const double> alpha,
+                             std::span<const double> weight, std::span<double> other,
+                             std::span<double> clipped) const {
+  return std::visit(
+      [&](const auto& loss) {
+        return block_sum<Sums>(list.size(),
+                               [&](std::size_t k, Sums& local) {
+                                 const std::size_t i = list[k];
+                                 const double s = shares_[i];
+                                 const double inside = loss.dual_domain(targets_[i]).clamp(other[i]);
+                                 clipped[i] = s * (other[i] - inside);
+                                 other[i] = inside;
+                                 const double miss = inside - alpha[i];
+                                 if (miss == 0.0) return;
+                                 local.brackets += weight[i] > 0.0
+                                                       ? 0.5 * (s * miss) * (s * miss / weight[i])
+                                                       : s * loss.fenchel_young(targets_[i], z[i], inside);
+                               })
+            .brackets;
+      },
+      loss_);
+}
+
+double RowModel::moving(std::span<const double> z, std::span<const double> norms, double radius,
+                        std::vector<std::uint32_t>& list) const {
+  std::vector<std::uint8_t> moves(z.size());
+  const double risk = with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
+    return block_sum<Sums>(z.size(),
+                           [&](std::size_t i, Sums& local) {
+                             if (shares_[i] == 0.0) return;
+                             const double reach = norms[i] * radius;
+                             const Derivatives low = derivatives(i, z[i] - reach);
+                             bool fixed = low.curvature == 0.0;
+                             if constexpr (!loss::CurvedLoss<L>) fixed = fixed && low.alpha == center_[i];
+                             if (fixed) {
+                               const Derivatives high = derivatives(i, z[i] + reach);
+                               fixed = low.alpha == high.alpha && high.curvature == 0.0;
+                             }
+                             moves[i] = fixed ? 0 : 1;
+                             if (fixed) local.risk += shares_[i] * loss.value(targets_[i], z[i]);
+                           })
+        .risk;
+  });
+  list.clear();
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    if (moves[i] != 0) list.push_back(static_cast<std::uint32_t>(i));
+  }
+  return risk;
 }
 
 }  // namespace fenchel::solver

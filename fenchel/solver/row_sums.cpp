@@ -76,6 +76,17 @@ void RowSums::bind(Cut& cut) const {
       design_.matrix);
 }
 
+void RowSums::margins(kernel::RowList list, std::span<const double> v, std::span<double> z) const {
+  const double constant = design_.constant != 0.0 ? design_.constant * v.back() : 0.0;
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t k = begin; k < end; ++k) z[list[k]] = data::dot(m.row(list[k]), v.data()) + constant;
+        });
+      },
+      design_.matrix);
+}
+
 // work(begin, end, accumulator) adds a piece of the list; the first piece adds to the result itself.
 template <class Work>
 void RowSums::sum(std::span<const std::size_t> bounds, std::span<double> result, Work&& work) {

@@ -28,16 +28,19 @@ class RowSums {
     std::vector<std::size_t> bounds{0, 0};
     double nonzeros = 0.0;
   };
-  // The rows i for which keep(i), cut for sums of vectors.
+  // The rows i of a list for which keep(i), cut for sums of vectors.
   template <class Keep>
-  void select(std::size_t count, Keep&& keep, Cut& cut) const {
+  void select(kernel::RowList list, Keep&& keep, Cut& cut) const {
     cut.rows.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (keep(i)) cut.rows.push_back(static_cast<std::uint32_t>(i));
+    for (const std::uint32_t i : list) {
+      if (keep(i)) cut.rows.push_back(i);
     }
     bind(cut);
   }
+  void bind(Cut& cut) const;  // cuts cut.rows
 
+  // z_i = x_i . v for the rows of the list.
+  void margins(kernel::RowList list, std::span<const double> v, std::span<double> z) const;
   void add_rows(const Cut& cut, std::span<const double> h, std::span<double> u);     // u += X'h
   void add_squares(const Cut& cut, std::span<const double> h, std::span<double> u);  // u_j += sum h_i x_ij^2
   // y = X' diag(h) X v
@@ -46,7 +49,6 @@ class RowSums {
   void add_gram(const Cut& cut, std::span<const double> change, std::span<double> lower);
 
  private:
-  void bind(Cut& cut) const;
   template <class Work>
   void sum(std::span<const std::size_t> bounds, std::span<double> result, Work&& work);
 
