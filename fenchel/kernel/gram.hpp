@@ -74,7 +74,8 @@ void outer_products(const Rows& rows, double constant, RowList list, std::span<c
     }
   }
   Panel plus(lower, d, 1.0), minus(lower, d, -1.0);
-  for (const std::uint32_t i : list) (change[i] > 0.0 ? plus : minus).add(rows.row(i), std::fabs(change[i]), constant);
+  for (const std::uint32_t i : list)
+    (change[i] > 0.0 ? plus : minus).add(rows.row(i), std::fabs(change[i]), constant);
   plus.flush();
   minus.flush();
 }
@@ -94,7 +95,8 @@ void normal_product(const Rows& rows, double constant, RowList list, std::span<c
 }
 
 template <class Rows>
-void weighted_rows(const Rows& rows, double constant, RowList list, std::span<const double> h, std::span<double> u) {
+void weighted_rows(const Rows& rows, double constant, RowList list, std::span<const double> h,
+                   std::span<double> u) {
   for (const std::uint32_t i : list) {
     rows.row(i).for_each([&](std::size_t j, double x) { u[j] += h[i] * x; });
     if (constant != 0.0) u.back() += h[i] * constant;

@@ -43,6 +43,13 @@ bool gradient_is_cheaper(const problem::Problem& problem) {
   return 2 * std::sqrt(kappa) < 1 + kappa / static_cast<double>(norms.size());
 }
 
+// A matrix of so few columns is formed and factorised in the time of a few passes, and a second-order method needs few
+// steps whatever the accuracy.
+bool few_columns(const problem::Problem& problem) {
+  constexpr std::size_t most_columns = 1000;
+  return problem.dimension() <= most_columns && problem.rows() >= 10 * problem.dimension();
+}
+
 std::string join(const std::vector<std::string_view>& names) {
   std::string list;
   for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
@@ -80,7 +87,10 @@ const SolverEntry& choose(std::string_view name, const problem::Problem& problem
   const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
   if (able.empty()) refuse("auto", "a smooth loss or a strongly convex penalty", problem);
   if (able.size() == 1) return find(able.front());
-  return find(gradient_is_cheaper(problem) ? solver::Fista::name : solver::Sdca::name);
+  const bool newton = std::find(able.begin(), able.end(), solver::Newton::name) != able.end();
+  if (newton && few_columns(problem)) return find(solver::Newton::name);
+  const bool fista = std::find(able.begin(), able.end(), solver::Fista::name) != able.end();
+  return find(fista && gradient_is_cheaper(problem) ? solver::Fista::name : solver::Sdca::name);
 }
 
 }  // namespace fenchel::registry

@@ -26,6 +26,9 @@ constexpr double wide = 40.0;
 constexpr double slack = 0.25;
 // A sample of the rows will do for the matrix while a step promises to gain this share of the risk.
 constexpr double thin_gain = 0.02;
+// How exactly conjugate gradients solve a system, depending on how the last one went.
+constexpr double least_forcing = 0.2;
+constexpr double most_forcing = 1e-3;
 constexpr int steps_between_choices = 3;
 constexpr double resolution = 1e-3;  // of the search along a direction, where it cannot do better
 constexpr int updates_of_the_gradient = 16;
@@ -44,7 +47,10 @@ double dot(std::span<const double> a, std::span<const double> b) {
 
 }  // namespace
 
-std::optional<std::string_view> Newton::missing(const loss::Any& /*loss*/, const penalty::Separable& penalty) {
+std::optional<std::string_view> Newton::missing(const loss::Any& loss, const penalty::Separable& penalty) {
+  const bool usable =
+      std::visit([]<class L>(const L&) { return loss::CurvedLoss<L> || loss::DualStepLoss<L>; }, loss);
+  if (!usable) return "a loss with a second derivative or an exact dual step";
   if (penalty.base().l1 > 0.0 || !(penalty.strong_convexity() > 0.0)) {
     return "an l2 penalty without an l1 part, with lambda > 0 and no penalty factor of 0";
   }
@@ -120,7 +126,8 @@ void Newton::locate() {
 
 double Newton::refresh_gradient() {
   const std::span<const double> shares = rows_.shares();
-  sums_.select(working_.rows, [&](std::size_t i) { return alpha_[i] != induced_alpha_[i]; }, changed_);
+  sums_.select(
+      working_.rows, [&](std::size_t i) { return alpha_[i] != induced_alpha_[i]; }, changed_);
   double passes = changed_.nonzeros / sums_.nonzeros();
   if (passes < 0.5 && updates_ < updates_of_the_gradient) {
     for (const std::uint32_t i : changed_.rows) changes_[i] = shares[i] * (alpha_[i] - induced_alpha_[i]);
@@ -155,7 +162,9 @@ void Newton::settle_bias() {
     (at.first > 0.0 ? high : low) = b;
     double next = b - at.first / at.second;
     if (!(next > low && next < high) || std::fabs(next - b) > 4 * reach) {
-      next = std::isfinite(low) && std::isfinite(high) ? 0.5 * (low + high) : at.first > 0.0 ? b - reach : b + reach;
+      next = std::isfinite(low) && std::isfinite(high) ? 0.5 * (low + high)
+             : at.first > 0.0                          ? b - reach
+                                                       : b + reach;
       reach *= 2;
     }
     if (next == b) break;
@@ -294,7 +303,9 @@ void Newton::assess() {
   double penalty = 0.0;
   for (std::size_t j = 0; j < v_.size(); ++j) penalty += 0.5 * ridge_[j] * v_[j] * v_[j];
   const double own = mismatch(gradient_);
-  forcing_ = std::clamp(std::sqrt(own / last_mismatch_), 1e-3, 0.1);
+  forcing_ = std::isfinite(last_mismatch_)
+                 ? std::clamp(std::sqrt(own / last_mismatch_), most_forcing, least_forcing)
+                 : least_forcing;
   last_mismatch_ = own;
   estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + outside_risk_ + penalty, .scatter = 1.2};
   const double linearized = assess_linearized();
@@ -310,7 +321,8 @@ double Newton::assess_linearized() {
   if (!linearized_) return infinity;
   const double brackets = rows_.brackets_of(working_.rows, z_, alpha_, weights_, linear_alpha_, changes_);
   if (brackets >= estimate_.gap) return infinity;
-  sums_.select(working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed_);
+  sums_.select(
+      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed_);
   sums_.add_rows(changed_, changes_, residual_);
   return brackets + mismatch(residual_);
 }
@@ -325,9 +337,8 @@ double Newton::sharpen() {
 }
 
 problem::Candidate Newton::candidate() {
-  return {.w = std::span(v_).first(problem_.dimension()),
-          .b = problem_.free_bias ? v_.back() : 0.0,
-          .alpha = offered_};
+  return {
+      .w = std::span(v_).first(problem_.dimension()), .b = problem_.free_bias ? v_.back() : 0.0, .alpha = offered_};
 }
 
 }  // namespace fenchel::solver

@@ -42,13 +42,13 @@ class Newton final : public Solver {
  private:
   double begin();  // the first margins and gradient; returns the passes it took, as others below do
   void start_smoothing();
-  void locate();             // everything that follows from the margins
+  void locate();              // everything that follows from the margins
   double refresh_gradient();  // from the dual vector
-  void settle_bias();        // minimises over the free bias alone
+  void settle_bias();         // minimises over the free bias alone
   double find_direction();
-  double look_ahead();                  // sees to it that the working rows allow for the step, and computes dz_
+  double look_ahead();                   // sees to it that the working rows allow for the step, and computes dz_
   double choose_working(double radius);  // the rows that may matter within that distance
-  [[nodiscard]] double search();        // how far to go
+  [[nodiscard]] double search();         // how far to go
   double go(double t);
   void assess();  // the gap that may be claimed here
   double assess_linearized();

@@ -15,6 +15,7 @@ constexpr double factor_speed = 4.0;
 constexpr std::size_t rows_a_column = 50;
 constexpr double most_thinned = 16.0;
 constexpr int updates_of_the_gram = 20;
+constexpr double same_scale = 1e4;
 constexpr int most_iterations = 500;
 
 double inner(std::span<const double> a, std::span<const double> b) {
@@ -42,7 +43,8 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
                               std::span<const double> h, double slack, bool thin) {
   ridge_.assign(ridge.begin(), ridge.end());
   scale_ = scale;
-  sums_.select(list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
+  sums_.select(
+      list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
   if (sums_.dimension() <= largest_dense && !direct_) {
     const double iterations =
         last_iterations_work_ > 0.0 ? last_iterations_work_ : expected_iterations * 2 * active_.nonzeros;
@@ -129,7 +131,12 @@ double NormalSystem::prepare_iterations(std::span<const double> h) {
   held_ = active_.rows;
   diagonal_.assign(sums_.dimension(), 0.0);
   sums_.add_squares(active_, weights_, diagonal_);
-  for (std::size_t j = 0; j < diagonal_.size(); ++j) diagonal_[j] = ridge_[j] + scale_ * diagonal_[j];
+  for (std::size_t j = 0; j < diagonal_.size(); ++j) {
+    const double whole = ridge_[j] + scale_ * diagonal_[j];
+    // Half way between the ridge and the diagonal of H needs the fewest iterations on text; columns on a scale of their own
+    // need it all.
+    diagonal_[j] = whole <= same_scale * ridge_[j] ? std::sqrt(ridge_[j] * whole) : whole;
+  }
   return active_.nonzeros / sums_.nonzeros();
 }
 

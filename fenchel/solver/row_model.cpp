@@ -10,8 +10,8 @@ namespace {
 
 // -psi' and psi'' of one row.
 struct Derivatives {
-  double alpha;
-  double curvature;
+  double alpha = 0.0;
+  double curvature = 0.0;
 };
 
 template <class L>
@@ -38,16 +38,18 @@ Derivatives smoothed_derivatives(const L& loss, double y, double z, double a, do
 
 // Calls body(derivatives), derivatives(i, z) giving those of row i.
 template <class Body>
-auto with_derivatives(const loss::Any& any, std::span<const double> targets, std::span<const double> center, double q,
-                      Body&& body) {
+auto with_derivatives(const loss::Any& any, std::span<const double> targets, std::span<const double> center,
+                      double q, Body&& body) {
   return std::visit(
       [&]<class L>(const L& loss) {
         if constexpr (loss::CurvedLoss<L>) {
           return body(loss, [&, targets](std::size_t i, double z) { return derivatives_of(loss, targets[i], z); });
-        } else {
+        } else if constexpr (loss::DualStepLoss<L>) {
           return body(loss, [&, targets, center, q](std::size_t i, double z) {
             return smoothed_derivatives(loss, targets[i], z, center[i], q);
           });
+        } else {  // refused by missing()
+          return body(loss, [](std::size_t, double) { return Derivatives{}; });
         }
       },
       any);
@@ -106,7 +108,10 @@ RowModel::Sums RowModel::locate(List list, std::span<const double> z, std::span<
       weight[i] = s * at.curvature;
       local.weight += weight[i];
       local.risk += s * loss.value(targets_[i], z[i]);
-      if constexpr (!loss::CurvedLoss<L>) local.brackets += s * loss.fenchel_young(targets_[i], z[i], at.alpha);
+      if constexpr (!loss::CurvedLoss<L>) {
+        // A dual step that stays at its centre is optimal for z: the bracket is 0, and rounded outward a slow subnormal.
+        if (at.alpha != center_[i]) local.brackets += s * loss.fenchel_young(targets_[i], z[i], at.alpha);
+      }
     });
   });
 }
@@ -150,23 +155,24 @@ double RowModel::brackets_of(List list, std::span<const double> z, std::span<con
 double RowModel::moving(std::span<const double> z, std::span<const double> norms, double radius,
                         std::vector<std::uint32_t>& list) const {
   std::vector<std::uint8_t> moves(z.size());
-  const double risk = with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
-    return block_sum<Sums>(z.size(),
-                           [&](std::size_t i, Sums& local) {
-                             if (shares_[i] == 0.0) return;
-                             const double reach = norms[i] * radius;
-                             const Derivatives low = derivatives(i, z[i] - reach);
-                             bool fixed = low.curvature == 0.0;
-                             if constexpr (!loss::CurvedLoss<L>) fixed = fixed && low.alpha == center_[i];
-                             if (fixed) {
-                               const Derivatives high = derivatives(i, z[i] + reach);
-                               fixed = low.alpha == high.alpha && high.curvature == 0.0;
-                             }
-                             moves[i] = fixed ? 0 : 1;
-                             if (fixed) local.risk += shares_[i] * loss.value(targets_[i], z[i]);
-                           })
-        .risk;
-  });
+  const double risk =
+      with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
+        return block_sum<Sums>(z.size(),
+                               [&](std::size_t i, Sums& local) {
+                                 if (shares_[i] == 0.0) return;
+                                 const double reach = norms[i] * radius;
+                                 const Derivatives low = derivatives(i, z[i] - reach);
+                                 bool fixed = low.curvature == 0.0;
+                                 if constexpr (!loss::CurvedLoss<L>) fixed = fixed && low.alpha == center_[i];
+                                 if (fixed) {
+                                   const Derivatives high = derivatives(i, z[i] + reach);
+                                   fixed = low.alpha == high.alpha && high.curvature == 0.0;
+                                 }
+                                 moves[i] = fixed ? 0 : 1;
+                                 if (fixed) local.risk += shares_[i] * loss.value(targets_[i], z[i]);
+                               })
+            .risk;
+      });
   list.clear();
   for (std::size_t i = 0; i < moves.size(); ++i) {
     if (moves[i] != 0) list.push_back(static_cast<std::uint32_t>(i));

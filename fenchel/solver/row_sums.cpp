@@ -118,7 +118,8 @@ void RowSums::add_rows(const Cut& cut, std::span<const double> h, std::span<doub
   std::visit(
       [&](const auto& m) {
         sum(cut.bounds, u, [&](std::size_t begin, std::size_t end, std::span<double> target) {
-          kernel::weighted_rows(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), h, target);
+          kernel::weighted_rows(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), h,
+                                target);
         });
       },
       design_.matrix);
