@@ -13,12 +13,11 @@ namespace {
 // The smoothing's first width relative to the mean loss, by what it shrinks, and how small it may become.
 constexpr double first_width = 2.0;
 constexpr double shrinkage = 0.6;
-constexpr double least_width = 1e-300;
+constexpr double least_width = 1e-10;  // relative to the first
 // The step's own error, relative to what the smoothing costs, at which the smoothing moves on.
 constexpr double balance = 2.0;
-// A free bias on which rows have no hold is kept where it is.
+// What keeps the matrix positive definite under a free bias, relative to the bias's own entry.
 constexpr double bias_ridge = 1e-10;
-constexpr double least_curvature = std::numeric_limits<double>::min();
 // Working rows are chosen for so many steps of the present length, and anew where that was far too much.
 constexpr double ample = 2.0;
 constexpr double wide = 40.0;
@@ -29,6 +28,7 @@ constexpr double thin_gain = 0.02;
 // How exactly conjugate gradients solve a system, depending on how the last one went.
 constexpr double least_forcing = 0.2;
 constexpr double most_forcing = 1e-3;
+constexpr double short_step = 0.05;
 constexpr int steps_between_choices = 3;
 constexpr double resolution = 1e-3;  // of the search along a direction, where it cannot do better
 constexpr int updates_of_the_gradient = 16;
@@ -116,12 +116,17 @@ void Newton::start_smoothing() {
         problem_.loss);
   }
   const RowModel::Sums sums = rows_.sums_of(everything_, z_, center);
-  rows_.center(center, std::max(first_width * std::min(sums.risk, sums.brackets), least_width));
+  // About a good dual vector any width would do; a wider smoothing has the easier systems.
+  const double width = first_width * std::sqrt(sums.risk * std::min(sums.risk, sums.brackets));
+  rows_.center(center, width > 0.0 ? width : 1.0);
+  least_q_ = least_width * std::max(rows_.q(), unit_roundoff * first_width * sums.risk);
 }
 
 void Newton::locate() {
   at_z_ = rows_.locate(working_.rows, z_, alpha_, weights_);
-  if (problem_.free_bias) metric_.back() = std::max(rows_.scale() * at_z_.weight, least_curvature);
+  // Where no row has a hold on the bias, it is treated as if a tenth of one had.
+  const double least = 0.1 / static_cast<double>(everything_.size());
+  if (problem_.free_bias) metric_.back() = rows_.scale() * std::max(at_z_.weight, least);
 }
 
 double Newton::refresh_gradient() {
@@ -179,9 +184,16 @@ void Newton::settle_bias() {
 
 double Newton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
-  if (problem_.free_bias) ridge.back() = bias_ridge * metric_.back();
+  if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? bias_ridge * metric_.back() : metric_.back();
   for (std::size_t j = 0; j < rhs.size(); ++j) rhs[j] = -gradient_[j];
-  double passes = system_.assemble(working_.rows, ridge, rows_.scale(), weights_, slack, thin_);
+  // Where the rows inside the corner say too little, the largest curvature of every row majorises F: steps are short, but
+  // sure.
+  const bool majorize = at_z_.weight == 0.0 || last_length_ < short_step;
+  if (majorize) {
+    for (const std::uint32_t i : working_.rows) changes_[i] = rows_.shares()[i] * rows_.largest_curvature();
+  }
+  double passes =
+      system_.assemble(working_.rows, ridge, rows_.scale(), majorize ? changes_ : weights_, slack, thin_);
   passes += system_.solve(rhs, metric_, forcing_, direction_, residual_);
   return passes + look_ahead();
 }
@@ -268,6 +280,7 @@ double Newton::search() {
 
 double Newton::go(double t) {
   thin_ = thin_ && t > 0.25;
+  last_length_ = t;
   double largest = 0.0, move = 0.0;
   for (std::size_t j = 0; j < v_.size(); ++j) {
     move = std::max(move, std::fabs(t * direction_[j]));
@@ -275,7 +288,8 @@ double Newton::go(double t) {
     v_[j] += t * direction_[j];
     residual_[j] = (1.0 - t) * gradient_[j] - t * residual_[j];
   }
-  stationary_ = !std::isfinite(move) || (move <= unit_roundoff * largest && rows_.q() <= least_width);
+  const bool sharp = rows_.q() <= least_q_ || at_z_.brackets <= unit_roundoff * at_z_.risk;
+  stationary_ = !std::isfinite(move) || (sharp && move <= unit_roundoff * largest);
   const std::span<const double> shares = rows_.shares(), held = system_.weights();
   linearized_ = rows_.smooth() && system_.complete();
   for_each_block(working_.rows.size(), [&](std::size_t begin, std::size_t end) {
@@ -328,8 +342,8 @@ double Newton::assess_linearized() {
 }
 
 double Newton::sharpen() {
-  if (rows_.smooth() || last_mismatch_ > balance * at_z_.brackets || rows_.q() <= least_width) return 0.0;
-  rows_.recenter(working_.rows, alpha_, std::max(shrinkage * rows_.q(), least_width));
+  if (rows_.smooth() || last_mismatch_ > balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
+  rows_.recenter(working_.rows, alpha_, std::max(shrinkage * rows_.q(), least_q_));
   locate();
   settle_bias();
   last_mismatch_ = infinity;

@@ -90,7 +90,9 @@ class Newton final : public Solver {
   std::vector<double> induced_;  // X'S induced_alpha_
   int updates_ = 0;              // of it since it was computed from nothing
   std::vector<double> gradient_, direction_, residual_;
+  double least_q_ = 0.0;  // how narrow the smoothing may become
   double last_mismatch_ = infinity;
+  double last_length_ = 1.0;  // of the last step, relative to the direction
   double forcing_ = 0.1;
   bool begun_ = false;
   bool thin_ = true;         // whether a sample of the rows will do for the matrix

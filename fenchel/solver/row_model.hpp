@@ -32,6 +32,9 @@ class RowModel {
   // Curvatures are kept without this factor, so that they outlive a change of q.
   [[nodiscard]] double scale() const { return smooth_ ? 1.0 : 1.0 / q_; }
 
+  // Of psi, in units of scale().
+  [[nodiscard]] double largest_curvature() const { return smooth_ ? 1.0 / loss::smoothness(loss_) : 1.0; }
+
   // First and second derivative of t -> sum_i s_i psi_i(z_i + t dz_i). An empty dz is all ones.
   struct Slope {
     double first = 0.0;
