@@ -30,7 +30,7 @@ constexpr double least_forcing = 0.2;
 constexpr double most_forcing = 1e-3;
 constexpr double short_step = 0.05;
 constexpr int steps_between_choices = 3;
-constexpr double resolution = 1e-3;  // of the search along a direction, where it cannot do better
+constexpr double search_resolution = 1e-3;  // of the search along a direction, where it cannot do better
 constexpr int updates_of_the_gradient = 16;
 
 data::Design with_bias(const problem::Problem& problem) {
@@ -272,7 +272,7 @@ double Newton::search() {
     (slope > 0.0 ? high : low) = t;
     double next = t - slope / (quadratic + rows.second);
     if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
-    if (next == t || high - low <= resolution * high) break;
+    if (next == t || high - low <= search_resolution * high) break;
     t = next;
   }
   return low > 0.0 ? low : t;
