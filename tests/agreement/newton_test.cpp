@@ -20,7 +20,7 @@ struct Solved {
                   const run::Options& options = {.tolerance = 1e-8})
       : dataset(dataset_of(setup)), plan(dataset, setup.settings, setup.weights, setup.factors) {
     const problem::Problem problem = plan.problem(0);
-    const auto method = registry::choose(solver, problem).make(problem, {}, 0);
+    const auto method = registry::choose(solver, problem).make(problem, {}, {});
     result = run::run(problem, *method, options);
   }
 
@@ -56,7 +56,7 @@ TEST(Newton, ConvergesSuperlinearlyOnTheHinge) {
   const data::Dataset dataset = dataset_of(setup);
   const registry::Plan plan(dataset, setup.settings);
   const problem::Problem problem = plan.problem(0);
-  const auto solver = registry::choose("newton", problem).make(problem, {}, 0);
+  const auto solver = registry::choose("newton", problem).make(problem, {}, {});
   const problem::Certifier certifier(problem);
   std::vector<double> gaps;
   double best = infinity;
@@ -184,7 +184,7 @@ TEST(Newton, WarmStartsFromTheSolution) {
     const Solved cold(setup);
     const problem::Problem problem = cold.plan.problem(0);
     const solver::Start start{.w = cold.result.w, .b = cold.result.b, .alpha = cold.result.beta};
-    const auto solver = registry::choose("newton", problem).make(problem, start, 0);
+    const auto solver = registry::choose("newton", problem).make(problem, start, {});
     const run::Result warm = run::run(problem, *solver, {.tolerance = 1e-7});
     EXPECT_EQ(warm.status, run::Status::optimal) << title(loss);
     EXPECT_LE(warm.passes, 0.5 * cold.result.passes) << title(loss);
