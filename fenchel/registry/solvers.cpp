@@ -47,7 +47,9 @@ bool gradient_is_cheaper(const problem::Problem& problem) {
 
 // Out of several that are able.
 std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem) {
-  const auto is_able = [&](std::string_view name) { return std::find(able.begin(), able.end(), name) != able.end(); };
+  const auto is_able = [&](std::string_view name) {
+    return std::find(able.begin(), able.end(), name) != able.end();
+  };
   if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) return solver::Fista::name;
   const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem);
   if (accelerate || !is_able(solver::Sdca::name)) return solver::AcceleratedSdca::name;
@@ -116,8 +118,8 @@ std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::S
                                          std::span<const std::string_view> demands) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
-    const bool able = std::all_of(demands.begin(), demands.end(),
-                                  [&](std::string_view option) { return takes(entry, option); });
+    const bool able =
+        std::all_of(demands.begin(), demands.end(), [&](std::string_view option) { return takes(entry, option); });
     if (able && !entry.missing(loss, penalty)) names.push_back(entry.name);
   }
   return names;

@@ -284,7 +284,8 @@ void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const ker
   double nu = 1.0;
   if (ridge()) {
     Norms norms = block_sum<Norms>(induced_.size(), [&](std::size_t j, Norms& local) {
-      measure(local, problem_.penalty.base().l2 + kappa_, [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
+      measure(local, problem_.penalty.base().l2 + kappa_,
+              [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
     });
     if (bias_step_ > 0.0) measure(norms, 1.0 / bias_step_, [&](std::size_t k) { return states[k].b - b_; });
     if (norms.separate > 0.0) {

@@ -33,10 +33,10 @@ class DualAscent {
   // What a sweep saw. The guesses hold for the problem with the added terms.
   struct Seen {
     double passes = 0.0;
-    double gap = infinity;    // a guess
-    double losses = 0.0;      // a guess of R(w, b), from the last sweep that visited every row
+    double gap = infinity;  // a guess
+    double losses = 0.0;    // a guess of R(w, b), from the last sweep that visited every row
     bool changed = false;
-    bool all = false;         // whether every row was visited
+    bool all = false;  // whether every row was visited
   };
   Seen sweep();
 

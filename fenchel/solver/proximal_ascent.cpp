@@ -6,9 +6,10 @@ namespace fenchel::solver {
 namespace {
 
 constexpr double least_passes = 0.01;  // a sweep, so that all of them come to an end
-constexpr double most_passes = 10.0;  // a subproblem
-constexpr double few_passes = 2.5;    // kappa may fall
-constexpr double many_passes = 7.0;   // kappa should grow
+constexpr double most_passes = 10.0;   // a subproblem
+constexpr double share_of_pull = 2.0;  // a subproblem's gap may be this times (kappa/2) ||w - y||^2
+constexpr double few_passes = 2.0;     // kappa may fall
+constexpr double many_passes = 6.0;    // kappa should grow
 constexpr int in_a_row = 3;
 constexpr double factor = 3.0;
 constexpr double widest = 1e6;  // kappa stays within this factor of the first one
@@ -42,7 +43,7 @@ ProximalAscent::Solved ProximalAscent::solve() {
     solved.seen = ascent_.sweep();
     solved.passes += std::max(solved.seen.passes, least_passes);
     pull = ascent_.pull();
-  } while (solved.passes < most_passes && solved.seen.changed && solved.seen.gap > pull);
+  } while (solved.passes < most_passes && solved.seen.changed && solved.seen.gap > share_of_pull * pull);
   solved.gap = ascent_.direct_gap(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());

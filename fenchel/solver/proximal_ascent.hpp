@@ -16,7 +16,7 @@ class ProximalAscent {
   ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct);
 
   struct Solved {
-    DualAscent::Seen seen;    // of the last sweep
+    DualAscent::Seen seen;  // of the last sweep
     double passes = 0.0;
     double gap = infinity;    // a guess of the gap without the added term
     bool stationary = false;  // nothing would change if y moved to w
