@@ -52,6 +52,7 @@ std::optional<std::string_view> AcceleratedSdca::missing(const loss::Any& loss, 
 
 bool AcceleratedSdca::pays(const problem::Problem& problem) {
   const double gamma = loss::smoothness(problem.loss), lambda = problem.penalty.strong_convexity();
+  if (gamma == 0.0 && lambda == 0.0) return false;  // momentum does not help there
   return largest_curvature(problem) > (gamma > 0.0 ? 10.0 * gamma : 100.0) * lambda;
 }
 

@@ -36,7 +36,8 @@ class ProximalAscent {
 
   double smoothing_;
   double first_kappa_;
-  double next_kappa_ = 0.0;
+  double share_of_gap_;
+  double next_kappa_;
   DualAscent ascent_;
   std::vector<double> w_;
   int quick_ = 0;  // subproblems in a row that were solved in no time
