@@ -27,9 +27,8 @@ constexpr Names<StepOption, 10> steps{{{"1", StepOption::exact},
                                        {"III", StepOption::bound},
                                        {"IV", StepOption::common_bound},
                                        {"V", StepOption::constant}}};
-constexpr Names<Sampling, 3> samplings{{{"permutation", Sampling::permutation},
-                                        {"uniform", Sampling::uniform},
-                                        {"importance", Sampling::importance}}};
+constexpr Names<Sampling, 3> samplings{
+    {{"permutation", Sampling::permutation}, {"uniform", Sampling::uniform}, {"importance", Sampling::importance}}};
 constexpr Names<Iterate, 3> iterates{
     {{"last", Iterate::last}, {"averaged", Iterate::averaged}, {"random", Iterate::random}}};
 constexpr Names<bool, 2> accelerations{{{"practical", false}, {"theory", true}}};
@@ -59,28 +58,34 @@ std::string_view name_of(T value, const Names<T, N>& names) {
 void AscentOptions::add(CLI::App& app) {
   app_ = &app;
   const auto grouped = [](CLI::Option* option) { option->group(std::string(group)); };
-  grouped(add_text(
-      app, "--sdca-option", step_, "1|2|3|4|5",
-      "how a step of sdca or accelerated-sdca changes alpha_i (also I to V). With z = x_i.w + b, q = c_i ||x_i||^2 / "
-      "(lambda sum c), u = -phi'(z), d = u - alpha_i and 1/gamma the smoothness of phi: 1 maximizes -phi*(-t) - z (t "
-      "- alpha_i) - (q/2)(t - alpha_i)^2 over t; 2 the same over t between alpha_i and u; 3 moves by s d, s = min(1, "
-      "[phi(z) + phi*(-alpha_i) + z alpha_i + (gamma/2) d^2] / [d^2 (gamma + q)]); 4 as 3 with the largest q of all "
-      "rows; 5 moves by s d, s = gamma / (gamma + largest q), for smooth losses (default 1)"));
+  grouped(add_text(app, "--sdca-option", step_, "1|2|3|4|5",
+                   "how a step of sdca or accelerated-sdca changes alpha_i (also I to V). With z = x_i.w + b, q = "
+                   "c_i ||x_i||^2 / "
+                   "(lambda sum c), u = -phi'(z), d = u - alpha_i and 1/gamma the smoothness of phi: 1 maximizes "
+                   "-phi*(-t) - z (t "
+                   "- alpha_i) - (q/2)(t - alpha_i)^2 over t; 2 the same over t between alpha_i and u; 3 moves by "
+                   "s d, s = min(1, "
+                   "[phi(z) + phi*(-alpha_i) + z alpha_i + (gamma/2) d^2] / [d^2 (gamma + q)]); 4 as 3 with the "
+                   "largest q of all "
+                   "rows; 5 moves by s d, s = gamma / (gamma + largest q), for smooth losses (default 1)"));
   grouped(add_text(app, "--sampling", sampling_, "permutation|uniform|importance",
                    "the rows of a sweep: each once in a fresh random order; independent draws, all rows alike; or "
                    "independent draws with probabilities (q_i + mean q) / sum (default permutation)"));
   grouped(add_text(app, "--iterate", iterate_, "last|averaged|random",
                    "what sdca certifies and returns: its last alpha and w; their averages over the later half of "
                    "its sweeps; or those after a random one of these sweeps (default last)"));
-  grouped(add_number(app, "--smoothing", smoothing_, positive,
-                     "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
-                     "phi_G <= phi; the gap stays that of phi, and cannot fall much below G/2 (default: none; "
-                     "accelerated-sdca smooths losses that are not smooth by itself)"));
-  grouped(add_text(app, "--acceleration", acceleration_, "practical|theory",
-                   "of accelerated-sdca, which minimizes P(w) + (kappa/2) ||w - y||^2 and extrapolates y = w + beta "
-                   "(w - w_before): 5 sweeps a subproblem; or each to the tolerance eta xi / (2 (1 + 1/eta^2)) of "
-                   "the theory, kappa = R^2/(gamma n) - lambda, mu = lambda/2, eta = sqrt(mu / (mu + kappa)), beta = "
-                   "(1 - eta)/(1 + eta) (default practical)"));
+  grouped(
+      add_number(app, "--smoothing", smoothing_, positive,
+                 "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
+                 "phi_G <= phi; the gap stays that of phi, and cannot fall much below G/2 (default: none)"));
+  grouped(add_text(
+      app, "--acceleration", acceleration_, "practical|theory",
+      "of accelerated-sdca, which minimizes P(w) + (kappa/2) ||w - y||^2 again and again and extrapolates "
+      "y = w + beta (w - w_before). practical: kappa such that a few sweeps bring the subproblem's gap "
+      "below kappa ||w - y||^2, beta as in fista with restarts. theory: kappa = R^2/(gamma n) - lambda, mu "
+      "= lambda/2, eta = sqrt(mu / (mu + kappa)), beta = (1 - eta)/(1 + eta), subproblems to a gap of eta "
+      "xi / (2 (1 + 1/eta^2)) with xi = (1 - eta/2)^t xi_1, xi_1 = (1 + 1/eta^2) P(0); losses that are "
+      "not smooth are smoothed, less and less (default practical)"));
   grouped(add_count(app, "--blocks", blocks_, 1,
                     "blocks of rows that are swept side by side and merged with a step that cannot lower the dual "
                     "objective; a part of the method, whatever --threads is (default: 1 or 2, by the size of the "

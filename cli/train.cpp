@@ -211,7 +211,8 @@ int run_train(Train& train) {
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
   seconds.total = clock.seconds();
-  const Outcome outcome{status, total, passes, row_order, settings.ascent, model, path, train.threads.count(), seconds};
+  const Outcome outcome{status, total, passes, row_order, settings.ascent, model, path, train.threads.count(),
+                        seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
   return exit_code(status);

@@ -34,29 +34,39 @@ double exact_step(const L& loss, double y, double alpha, double z, double q, dou
   }
 }
 
+// The maximiser for the loss or, under smoothing, its replacement: (g/2) t^2 + (q/2) (t - alpha)^2 is, up to a constant,
+// one square about q alpha / (q + g).
+template <loss::DualStepLoss L>
+double best_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
+  if (rule.smoothing == 0.0) return exact_step(loss, y, alpha, z, q, rule.tolerance);
+  const double sum = q + rule.smoothing;
+  return exact_step(loss, y, alpha * (q / sum), z, sum, rule.tolerance);
+}
+
 template <loss::DualStepLoss L>
 double dual_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
-  if (rule.smoothing > 0.0) {
-    // (g/2) t^2 + (q/2) (t - alpha)^2 is, up to a constant, one square about q alpha / (q + g).
-    const double sum = q + rule.smoothing;
-    return exact_step(loss, y, alpha * (q / sum), z, sum, rule.tolerance);
-  }
-  if (rule.option == StepOption::exact) return exact_step(loss, y, alpha, z, q, rule.tolerance);
-  const double u = -loss.derivative(y, z);
+  if (rule.option == StepOption::exact) return best_step(rule, loss, y, alpha, z, q);
+  const double g = rule.smoothing;
+  const double u = g > 0.0 ? exact_step(loss, y, 0.0, z, g, 0.0) : -loss.derivative(y, z);
   const double d = u - alpha;
   if (d == 0.0) return alpha;
-  const double gamma = loss.smoothness();
+  const double gamma = loss.smoothness() + g;
   const auto moved = [&](double share) {
     return share >= 1.0 ? u : std::clamp(alpha + share * d, std::min(alpha, u), std::max(alpha, u));
+  };
+  const auto bounded = [&](double curvature) {
+    double term = loss.fenchel_young(y, z, alpha);
+    // Of the smooth replacement, whose own term vanishes at u.
+    if (g > 0.0) term = std::max(0.0, term - loss.fenchel_young(y, z, u) - 0.5 * g * d * (alpha + u));
+    return moved((term / (d * d) + 0.5 * gamma) / (gamma + curvature));
   };
   switch (rule.option) {
     case StepOption::exact: break;
     case StepOption::segment:
       // The objective is concave in t: its maximiser on a segment is the nearest point to its maximiser.
-      return std::clamp(exact_step(loss, y, alpha, z, q, rule.tolerance), std::min(alpha, u), std::max(alpha, u));
-    case StepOption::bound: return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + q));
-    case StepOption::common_bound:
-      return moved((loss.fenchel_young(y, z, alpha) / (d * d) + 0.5 * gamma) / (gamma + rule.largest_curvature));
+      return std::clamp(best_step(rule, loss, y, alpha, z, q), std::min(alpha, u), std::max(alpha, u));
+    case StepOption::bound: return bounded(q);
+    case StepOption::common_bound: return bounded(rule.largest_curvature);
     case StepOption::constant: return moved(gamma / (gamma + rule.largest_curvature));
   }
   return alpha;

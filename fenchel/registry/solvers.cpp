@@ -35,7 +35,12 @@ const SolverEntry& find(std::string_view name) {
 // Passes up to a factor of log(1/tolerance): SDCA needs 1 + kappa/n, an accelerated gradient 2 sqrt(kappa), with
 // kappa = (mean ||x||^2) / (gamma lambda). With fewer rows than columns SDCA does far better than its bound.
 bool gradient_is_cheaper(const problem::Problem& problem) {
-  if (!(problem.penalty.strong_convexity() > 0.0)) return true;
+  if (!(problem.penalty.strong_convexity() > 0.0)) {
+    // Neither has a rate. Rows of sparse data have little in common, which is what going row by row is good at.
+    const double entries = static_cast<double>(problem.rows()) * static_cast<double>(problem.dimension());
+    const bool sparse = static_cast<double>(data::nonzeros(problem.design.matrix)) < 0.25 * entries;
+    return !sparse || !problem.penalty.uniform();
+  }
   if (problem.rows() < problem.dimension()) return false;
   const double gamma = loss::smoothness(problem.loss);
   const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
@@ -127,8 +132,8 @@ std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::S
                                          std::span<const std::string_view> demands) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
-    const bool able = std::all_of(demands.begin(), demands.end(),
-                                  [&](std::string_view option) { return takes(entry, option); });
+    const bool able =
+        std::all_of(demands.begin(), demands.end(), [&](std::string_view option) { return takes(entry, option); });
     if (able && !entry.missing(loss, penalty)) names.push_back(entry.name);
   }
   return names;

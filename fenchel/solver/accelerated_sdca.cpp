@@ -8,8 +8,7 @@
 namespace fenchel::solver {
 namespace {
 
-constexpr int practical_sweeps = 5;  // a subproblem (Remark 1 of the paper)
-constexpr int most_sweeps = 1000;    // a subproblem, where it is solved to a tolerance
+constexpr int most_sweeps = 1000;  // a subproblem of the theory
 // Of losses that are not smooth: at first relative to the loss at w = 0, later by this factor less each time.
 constexpr double first_smoothing = 0.1;
 constexpr double smoothing_factor = 0.25;
@@ -52,8 +51,9 @@ std::optional<std::string_view> AcceleratedSdca::missing(const loss::Any& loss, 
 }
 
 bool AcceleratedSdca::pays(const problem::Problem& problem) {
-  const double gamma = loss::smoothness(problem.loss);
-  return gamma > 0.0 && largest_curvature(problem) > 10.0 * gamma * problem.penalty.strong_convexity();
+  const double gamma = loss::smoothness(problem.loss), lambda = problem.penalty.strong_convexity();
+  if (gamma == 0.0 && lambda == 0.0) return false;  // momentum does not help there
+  return largest_curvature(problem) > (gamma > 0.0 ? 10.0 * gamma : 100.0) * lambda;
 }
 
 AcceleratedSdca::AcceleratedSdca(const problem::Problem& problem, const Start& start, const Conduct& conduct)
@@ -64,36 +64,35 @@ AcceleratedSdca::AcceleratedSdca(const problem::Problem& problem, const Start& s
       w_(start.w.begin(), start.w.end()) {
   w_.resize(problem.dimension(), 0.0);
   extrapolated_ = w_;
-  const double lambda = problem_.penalty.strong_convexity();
-  const bool smooth = loss::smoothness(problem_.loss) + smoothing_ > 0.0;
-  if (!(lambda > 0.0) || (!smooth && !conduct_.ascent.theory)) {
+  if (!conduct_.ascent.theory) {
     proximal_.emplace(problem_, start, conduct_);
     return;
   }
-  if (!smooth) {
-    const double loss = loss_at_zero(problem_);
-    smoothing_ = first_smoothing * (loss > 0.0 ? loss : 1.0);
-  }
+  const double loss = loss_at_zero(problem_);
+  if (loss::smoothness(problem_.loss) + smoothing_ == 0.0) smoothing_ = first_smoothing * (loss > 0.0 ? loss : 1.0);
   Conduct inner = conduct_;
   inner.ascent.smoothing = smoothing_;
-  constants_ = Acceleration::of(lambda, loss::smoothness(problem_.loss) + smoothing_, curvature_);
-  xi_1_ = constants_.first_bound(loss_at_zero(problem_));
+  set_constants(loss);
   ascent_.emplace(problem_, start, inner, constants_.kappa);
   if (!start.w.empty()) ascent_->recentre(extrapolated_);
 }
 
-double AcceleratedSdca::step() { return proximal_ ? step_of_fista() : step_of_paper(); }
+void AcceleratedSdca::set_constants(double gap) {
+  constants_ = Acceleration::of(problem_.penalty.strong_convexity(), loss::smoothness(problem_.loss) + smoothing_,
+                                curvature_);
+  xi_1_ = constants_.first_bound(gap);
+  subproblems_ = 0.0;
+}
 
-double AcceleratedSdca::step_of_paper() {
-  const bool theory = conduct_.ascent.theory;
+double AcceleratedSdca::step() { return proximal_ ? practical_step() : theoretical_step(); }
+
+double AcceleratedSdca::theoretical_step() {
   double passes = 0.0;
   DualAscent::Seen seen;
-  const int sweeps = theory ? most_sweeps : practical_sweeps;
   const double tolerance = constants_.tolerance(xi_1_ * std::pow(1.0 - 0.5 * constants_.eta, subproblems_));
-  for (int k = 0; k < sweeps; ++k) {
+  for (int k = 0; k < most_sweeps && seen.gap > tolerance; ++k) {
     seen = ascent_->sweep();
     passes += seen.passes;
-    if (theory && seen.gap <= tolerance) break;
   }
   subproblems_ += 1.0;
   const std::span<const double> w = ascent_->weights();
@@ -101,26 +100,21 @@ double AcceleratedSdca::step_of_paper() {
                .primal = ascent_->losses(seen) + problem_.penalty.value(w),
                .scatter = 1.6};
   const bool smoothed_enough = smoothing_ > conduct_.ascent.smoothing && estimate_.gap <= smoothing_;
-  if (theory) {
-    const double moved = constants_.kappa > 0.0 ? 2.0 * ascent_->pull() / constants_.kappa : 0.0;
-    estimate_.gap = std::min({estimate_.gap, constants_.bound_after(subproblems_, xi_1_),
-                              constants_.bound_of(seen.gap, moved)}) +
-                    0.5 * smoothing_;
-  }
+  const double moved = constants_.kappa > 0.0 ? 2.0 * ascent_->pull() / constants_.kappa : 0.0;
+  // What smoothing is worth comes on top of both conditions.
+  const double bound = std::min(constants_.bound_after(subproblems_, xi_1_), constants_.bound_of(seen.gap, moved));
+  estimate_.gap = std::min(estimate_.gap, bound + 0.5 * smoothing_);
   extrapolate(w, constants_.beta);
   ascent_->recentre(extrapolated_);
   if (smoothed_enough) {
     smoothing_ *= smoothing_factor;
-    constants_ = Acceleration::of(problem_.penalty.strong_convexity(),
-                                  loss::smoothness(problem_.loss) + smoothing_, curvature_);
-    xi_1_ = constants_.first_bound(estimate_.gap);
-    subproblems_ = 0.0;
+    set_constants(estimate_.gap);
     passes += ascent_->adjust(constants_.kappa, smoothing_);
   }
   return passes;
 }
 
-double AcceleratedSdca::step_of_fista() {
+double AcceleratedSdca::practical_step() {
   const double kappa = proximal_->kappa();
   const ProximalAscent::Solved solved = proximal_->solve();
   const std::span<const double> w = proximal_->weights();

@@ -2,13 +2,13 @@
 // P(w) + (kappa/2) ||w - y||^2, are solved by a few sweeps of dual coordinate ascent. It pays where R^2 / (gamma lambda) is
 // well above n; kappa = R^2 / (gamma n) - lambda balances the two.
 //
-// The default is the practical variant: a fixed number of sweeps a subproblem, stopped by the certificate. The variant
-// of the theory solves each subproblem to the tolerance of Figure 2, with guesses of its gap; the paper's two stopping
-// conditions say when a certificate is worth its price, and the certificate decides.
+// The default is the practical variant: kappa is found on the way and subproblems are solved as far as inexact proximal
+// point methods ask for (ProximalAscent); the momentum is that of FISTA, and restarts when it points uphill. It needs
+// neither a smooth loss nor a strongly convex penalty, and takes fewer passes than a fixed number of sweeps.
 //
-// Where the paper has no kappa, because the loss is not smooth or the penalty not strongly convex, the practical variant
-// finds one on the way (ProximalAscent), takes the momentum of FISTA, and restarts it when it points uphill. The variant
-// of the theory smooths such a loss, less and less: whenever the smoothed problem is solved better than the smoothing
+// The variant of the theory has the paper's constants and solves each subproblem to its tolerance, with guesses of its
+// gap; the paper's two stopping conditions say when a certificate is worth its price, and the certificate decides. A
+// loss that is not smooth is smoothed, less and less: whenever the smoothed problem is solved better than the smoothing
 // is worth. Certificates are those of the loss itself.
 #pragma once
 
@@ -52,7 +52,7 @@ class AcceleratedSdca final : public Solver {
   static constexpr std::array<std::string_view, 6> takes{option::row_order, option::step,         option::sampling,
                                                          option::smoothing, option::acceleration, option::blocks};
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
-  // Whether R^2 / (gamma lambda) is well above n.
+  // Whether R^2 / (gamma lambda) is well above n; for losses that are not smooth, R^2 / lambda far above it.
   static bool pays(const problem::Problem& problem);
 
   AcceleratedSdca(const problem::Problem& problem, const Start& start, const Conduct& conduct);
@@ -63,8 +63,9 @@ class AcceleratedSdca final : public Solver {
   [[nodiscard]] bool stationary() const override { return false; }
 
  private:
-  double step_of_paper();
-  double step_of_fista();
+  double theoretical_step();
+  double practical_step();
+  void set_constants(double gap);  // for the smoothing as it is; `gap` is that of the point to start from
   void extrapolate(std::span<const double> w, double beta);
 
   problem::Problem problem_;
@@ -72,8 +73,8 @@ class AcceleratedSdca final : public Solver {
   double curvature_;  // max c_i ||x_i||^2 / sum c, the R^2 / n of the paper
   double smoothing_ = 0.0;
   Acceleration constants_;
-  std::optional<DualAscent> ascent_;        // of the subproblem, with the paper's kappa,
-  std::optional<ProximalAscent> proximal_;  // or with one that is found
+  std::optional<DualAscent> ascent_;        // of the theory's subproblem,
+  std::optional<ProximalAscent> proximal_;  // or of the practical one
   std::vector<double> w_;                   // of the outer iteration
   std::vector<double> extrapolated_;        // y
   double momentum_ = 1.0;                   // a_n of FISTA

@@ -6,9 +6,13 @@ namespace fenchel::solver {
 namespace {
 
 constexpr double least_passes = 0.01;  // a sweep, so that all of them come to an end
-constexpr double most_passes = 10.0;  // a subproblem
-constexpr double few_passes = 2.5;    // kappa may fall
-constexpr double many_passes = 7.0;   // kappa should grow
+constexpr double most_passes = 10.0;   // a subproblem
+constexpr double share_of_pull = 2.0;  // a subproblem's gap may be this times (kappa/2) ||w - y||^2
+// and this times the gap without the added term, which says that kappa is too large. Not for a smooth loss under a plain
+// l1 penalty: there that gap is mostly the scaling of the dual point, and exact subproblems are what reduces it.
+constexpr double share_of_gap = 0.1;
+constexpr double few_passes = 2.0;   // kappa may fall
+constexpr double many_passes = 6.0;  // kappa should grow
 constexpr int in_a_row = 3;
 constexpr double factor = 3.0;
 constexpr double widest = 1e6;  // kappa stays within this factor of the first one
@@ -28,6 +32,8 @@ double balanced_kappa(const problem::Problem& problem) {
 ProximalAscent::ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct)
     : smoothing_(conduct.ascent.smoothing),
       first_kappa_(balanced_kappa(problem)),
+      share_of_gap_(loss::smoothness(problem.loss) == 0.0 || problem.penalty.strong_convexity() > 0.0 ? share_of_gap
+                                                                                                      : 0.0),
       next_kappa_(first_kappa_),
       ascent_(problem, start, conduct, first_kappa_),
       w_(start.w.begin(), start.w.end()) {
@@ -42,8 +48,9 @@ ProximalAscent::Solved ProximalAscent::solve() {
     solved.seen = ascent_.sweep();
     solved.passes += std::max(solved.seen.passes, least_passes);
     pull = ascent_.pull();
-  } while (solved.passes < most_passes && solved.seen.changed && solved.seen.gap > pull);
-  solved.gap = ascent_.direct_gap(solved.seen);
+    solved.gap = ascent_.direct_gap(solved.seen);
+  } while (solved.passes < most_passes && solved.seen.changed &&
+           solved.seen.gap > std::max(share_of_pull * pull, share_of_gap_ * solved.gap));
   solved.losses = ascent_.losses(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());

@@ -16,7 +16,7 @@ class ProximalAscent {
   ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct);
 
   struct Solved {
-    DualAscent::Seen seen;    // of the last sweep
+    DualAscent::Seen seen;  // of the last sweep
     double passes = 0.0;
     double gap = infinity;    // a guess of the gap without the added term
     double losses = 0.0;      // a guess of R(w, b)
@@ -37,7 +37,8 @@ class ProximalAscent {
 
   double smoothing_;
   double first_kappa_;
-  double next_kappa_ = 0.0;
+  double share_of_gap_;
+  double next_kappa_;
   DualAscent ascent_;
   std::vector<double> w_;
   int quick_ = 0;  // subproblems in a row that were solved in no time

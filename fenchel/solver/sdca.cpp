@@ -12,9 +12,14 @@ constexpr int most_sweeps_a_step = 64;
 
 }  // namespace
 
-std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penalty::Separable& /*penalty*/) {
+std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penalty::Separable& penalty) {
   const bool steps = std::visit([]<class L>(const L&) { return loss::DualStepLoss<L>; }, loss);
   if (!steps) return "a loss with an exact dual step";
+  // The dual point would have to be orthogonal to unpenalised features to within what a certificate can repair, which a
+  // loss with kinks leaves no room for.
+  if (loss::smoothness(loss) == 0.0 && penalty.has_unpenalized()) {
+    return "a smooth loss, or a penalty on every feature (lambda > 0 and no penalty factor of 0)";
+  }
   return std::nullopt;
 }
 

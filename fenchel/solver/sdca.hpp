@@ -43,7 +43,7 @@ class Sdca final : public Solver {
 
   problem::Problem problem_;
   Conduct conduct_;
-  std::optional<DualAscent> plain_;         // one of the two
+  std::optional<DualAscent> plain_;  // one of the two
   std::optional<ProximalAscent> proximal_;
   Random random_;
   std::vector<double> noted_alpha_;  // the average, or the random choice, of the sweeps since `noted_from_`
