@@ -12,6 +12,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/list.hpp"
 #include "fenchel/data/source.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
@@ -319,8 +320,14 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
   const penalty::Separable penalty(strength, factors);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
   if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty).empty()) return;
-  const problem::Problem no_data{.design = {}, .sample = {}, .loss = settings.loss, .penalty = penalty};
-  registry::choose(settings.solver, no_data);
+  if (const auto scalar = settings.loss.scalar()) {
+    const problem::Problem no_data{.design = {}, .sample = {}, .loss = *scalar, .penalty = penalty};
+    registry::choose(settings.solver, no_data);
+  } else {
+    const problem::MulticlassProblem no_data{
+        .design = {}, .sample = {}, .loss = *settings.loss.vector(), .penalty = penalty};
+    registry::choose(settings.solver, no_data);
+  }
 }
 
 }  // namespace fenchel::cli

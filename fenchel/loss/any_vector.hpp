@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "fenchel/loss/any.hpp"
@@ -35,6 +36,7 @@ class Chosen : public detail::Joined<Any, AnyVector>::type {
  public:
   using Variant = detail::Joined<Any, AnyVector>::type;
   using Variant::Variant;
+  Chosen(Variant any) : Variant(std::move(any)) {}  // NOLINT(google-explicit-constructor): as below
   // Implicit, like the conversion from a single loss.
   Chosen(const Any& any)  // NOLINT(google-explicit-constructor)
       : Variant(std::visit([](const auto& loss) { return Variant(loss); }, any)) {}

@@ -52,6 +52,7 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     shares_[i] = problem_.sample.weight(i) / problem_.sample.weight_sum;
     mean.add(shares_[i] * curvatures_[i]);
+    counted_ += shares_[i] > 0.0 ? 1 : 0;
   }
   if (problem_.free_bias) {
     bias_step_ = mean.total() > 0.0 ? mean.total() / kappa_factor : 1.0;
@@ -214,7 +215,7 @@ double MulticlassSdca::step() {
   estimate_ = {.gap = report.visited_shares * sampled * report.sampled_terms + imbalance,
                .primal = report.visited_shares * sampled * report.sampled_losses + penalty,
                .scatter = 1.6};
-  stationary_ = !report.changed && drift == 0.0 && order_.size() == problem_.rows();
+  stationary_ = !report.changed && drift == 0.0 && order_.size() == counted_;
   return std::max(passes, 0.01);
 }
 

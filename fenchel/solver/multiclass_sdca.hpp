@@ -60,7 +60,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> w_;                // the weights of the last candidate, without padding
   std::vector<double> center_, b_;       // empty without a free bias
   double bias_step_ = 0.0;
-  double known_losses_ = 0.0;  // the last estimate of the mean loss
+  std::size_t counted_ = 0;  // rows with a positive weight
   Estimate estimate_;
   bool stationary_ = false;
   std::uint64_t epoch_ = 0;
