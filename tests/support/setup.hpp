@@ -57,9 +57,9 @@ inline data::Dataset dataset_of(const Case& setup) {
   return dataset;
 }
 
-inline bool has_classes(const loss::Any& loss) { return loss::task(loss) == loss::Task::classification; }
+inline bool has_classes(const loss::Chosen& loss) { return loss::task(loss) == loss::Task::classification; }
 
-inline double parameter_of(const loss::Any& any) {
+inline double parameter_of(const loss::Chosen& any) {
   return std::visit(
       []<class L>(const L& loss) {
         if constexpr (L::fields.empty()) {
@@ -68,7 +68,7 @@ inline double parameter_of(const loss::Any& any) {
           return loss.*(L::fields[0].member);
         }
       },
-      any);
+      static_cast<const loss::Chosen::Variant&>(any));
 }
 
 // The contract, read by hand: two classes, class weights by label, lambda or C or direct strengths, penalty
