@@ -36,7 +36,8 @@ std::vector<double> unweighted(std::vector<double> beta, std::span<const double>
 
 // The weights and the bias of an output of the plan. Between losses of one score and of one a class, two classes have one
 // output or two.
-void take_weights(const model::Model& model, std::size_t outputs, std::size_t k, std::vector<double>& w, double& b) {
+void take_weights(const model::Model& model, std::size_t outputs, std::size_t k, std::vector<double>& w,
+                  double& b) {
   const auto combine = [&](double of_first, double of_second) {
     w.assign(model.w(0).begin(), model.w(0).end());
     const std::size_t second = model.outputs.size() - 1;
@@ -70,7 +71,8 @@ WarmStart::WarmStart(const model::Model& model, const registry::Plan& plan, std:
   }
   if (model.joint() != plan.joint()) {
     note_ = fmt::format(
-        "--warm-start: the duals of a model of {} do not fit {}: only the weights are taken, and a solver that works on "
+        "--warm-start: the duals of a model of {} do not fit {}: only the weights are taken, and a solver that "
+        "works on "
         "the dual (sdca) starts from zero",
         loss::name(model.settings.loss), loss::name(plan.settings().loss));
   } else if (model.rows != plan.rows()) {

@@ -75,9 +75,10 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
             });
             const double magnitude = largest_magnitude(magnitudes.data(), k);
             // As in LinearMap: so many products and sums, in the magnitude too; a product may underflow.
-            error[i] = terms == 0.0 ? 0.0
-                                    : widen(gamma_bound(terms + 2) * magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
-                                          terms * smallest_double;
+            error[i] = terms == 0.0
+                           ? 0.0
+                           : widen(gamma_bound(terms + 2) * magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
+                                 terms * smallest_double;
           }
         });
       },

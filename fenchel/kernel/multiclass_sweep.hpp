@@ -17,13 +17,13 @@ struct MulticlassSweepState {
   std::span<const double> shares;      // c_i / sum c
   std::span<const double> curvatures;  // q_i
   std::size_t classes = 0;
-  std::size_t stride = 0;       // of the stored weights
-  std::span<double> stored;     // w, or u where w = S(u, l1)/l2
-  double inverse_l2 = 1.0;      // of stored weights that are w; 1 for u
-  std::span<double> beta;       // rows x classes
-  std::span<double> b;          // of the proximal subproblem; empty without a free bias
-  double bias_step = 0.0;       // 1/kappa
-  double constant = 0.0;        // value of the constant column, the last one
+  std::size_t stride = 0;        // of the stored weights
+  std::span<double> stored;      // w, or u where w = S(u, l1)/l2
+  double inverse_l2 = 1.0;       // of stored weights that are w; 1 for u
+  std::span<double> beta;        // rows x classes
+  std::span<double> b;           // of the proximal subproblem; empty without a free bias
+  double bias_step = 0.0;        // 1/kappa
+  double constant = 0.0;         // value of the constant column, the last one
   std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
 };

@@ -111,8 +111,9 @@ struct EntropyFamily {
   }
 };
 
-inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
-                                     std::span<double> result, std::span<double> scratch) const {
+inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, double q,
+                                     std::span<const double> beta, std::span<double> result,
+                                     std::span<double> scratch) const {
   constexpr int most_iterations = 40;
   const std::size_t k = a.size();
   const double r = q / gamma;

@@ -88,8 +88,8 @@ inline double fenchel_young(const RowPoint& point, double gamma, double t) {
 
 // (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
 // C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex.
-inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma, std::span<const double> beta,
-                      std::span<double> result) {
+inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                      std::span<const double> beta, std::span<double> result) {
   if (gamma + q <= 0.0) {
     std::size_t best = y == 0 ? 1 : 0;
     for (std::size_t j = 0; j < a.size(); ++j) {

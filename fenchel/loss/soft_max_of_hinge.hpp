@@ -15,10 +15,13 @@ struct SoftMaxOfHinge {
   static constexpr std::string_view formula = "gamma log(1 + sum_{j != y} exp((1 + z_j - z_y)/gamma))";
   static constexpr Task task = Task::classification;
   static constexpr std::array<Field<SoftMaxOfHinge>, 1> fields{
-      {{"gamma", &SoftMaxOfHinge::gamma, 0.0, infinity, true, "temperature; towards 0 it is the multiclass hinge"}}};
+      {{"gamma", &SoftMaxOfHinge::gamma, 0.0, infinity, true,
+        "temperature; towards 0 it is the multiclass hinge"}}};
 
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const { return family().value(y, a); }
-  void dual(std::size_t y, std::span<const double> a, std::span<double> result) const { family().dual(y, a, result); }
+  void dual(std::size_t y, std::span<const double> a, std::span<double> result) const {
+    family().dual(y, a, result);
+  }
   [[nodiscard]] double conjugate(std::size_t y, std::span<const double> beta) const {
     return family().conjugate(y, beta);
   }

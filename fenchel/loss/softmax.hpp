@@ -14,7 +14,9 @@ struct Softmax {
   static constexpr std::array<Field<Softmax>, 0> fields{};
 
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const { return family().value(y, a); }
-  void dual(std::size_t y, std::span<const double> a, std::span<double> result) const { family().dual(y, a, result); }
+  void dual(std::size_t y, std::span<const double> a, std::span<double> result) const {
+    family().dual(y, a, result);
+  }
   [[nodiscard]] double conjugate(std::size_t y, std::span<const double> beta) const {
     return family().conjugate(y, beta);
   }

@@ -21,15 +21,17 @@ namespace fenchel::loss {
 // A row's margins and duals with what rounding leaves open, for a bracket rounded outward.
 struct RowPoint {
   std::size_t y = 0;
-  std::span<const double> a;    // a[y] = 0
-  double a_error = 0.0;         // |exact - a_j| <= a_error + 2 u |a_j|
+  std::span<const double> a;     // a[y] = 0
+  double a_error = 0.0;          // |exact - a_j| <= a_error + 2 u |a_j|
   std::span<const double> beta;  // beta[y] is not looked at
   double beta_error = 0.0;       // relative
   double rest = 1.0;             // 1 - sum beta
   double rest_error = 0.0;       // absolute
 
   [[nodiscard]] std::size_t classes() const { return a.size(); }
-  [[nodiscard]] double beta_up(std::size_t j) const { return beta_error == 0.0 ? beta[j] : beta[j] * (1.0 + beta_error); }
+  [[nodiscard]] double beta_up(std::size_t j) const {
+    return beta_error == 0.0 ? beta[j] : beta[j] * (1.0 + beta_error);
+  }
   [[nodiscard]] double beta_down(std::size_t j) const { return beta[j] * (1.0 - beta_error); }
   [[nodiscard]] double rest_up() const { return rest + rest_error; }
   // How far a_j + shift, computed as one sum, may be from the exact one.
@@ -43,8 +45,8 @@ struct RowPoint {
 
 template <class L>
 concept VectorLoss = std::copyable<L> &&
-                     requires(const L loss, std::size_t y, std::span<const double> a, std::span<const double> beta,
-                              std::span<double> result, const RowPoint& point, double q) {
+    requires(const L loss, std::size_t y, std::span<const double> a, std::span<const double> beta,
+             std::span<double> result, const RowPoint& point, double q) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::formula } -> std::convertible_to<std::string_view>;
   L::fields;  // std::array<Field<L>, k>

@@ -117,8 +117,9 @@ Audit recompute_jointly(const Model& model, const registry::Plan& plan, std::siz
   for (const registry::Output& output : model.outputs) {
     audit.outputs.push_back(audit.total);
     const bool range_claimed = output.bias_range.low != -infinity || output.bias_range.high != infinity;
-    const auto why = range_claimed ? std::optional<std::string>("a range of the free bias is claimed, but none is proved")
-                                   : refutation(output.certificate, audit.total, primal.value - primal.value_low);
+    const auto why = range_claimed
+                         ? std::optional<std::string>("a range of the free bias is claimed, but none is proved")
+                         : refutation(output.certificate, audit.total, primal.value - primal.value_low);
     if (why && audit.reason.empty()) audit.reason = *why;
   }
   audit.certified = audit.reason.empty() && audit.total.valid();
@@ -246,7 +247,8 @@ problem::Certificate audit_jointly(const registry::Plan& plan, std::span<const P
   const std::vector<double> w = side_by_side(points, [](const Point& p) { return std::span(p.w); });
   std::vector<double> b;
   for (const Point& point : points) b.push_back(point.b);
-  const problem::MulticlassPrimal primal = certifier.primal(w, problem.free_bias ? std::span(b) : std::span<double>());
+  const problem::MulticlassPrimal primal =
+      certifier.primal(w, problem.free_bias ? std::span(b) : std::span<double>());
   problem::Certificate best = certifier.pair(primal, certifier.dual_of(primal));
   const auto consider = [&](const problem::MulticlassDual& dual) {
     const problem::Certificate pair = certifier.pair(primal, dual);
@@ -255,7 +257,8 @@ problem::Certificate audit_jointly(const registry::Plan& plan, std::span<const P
   if (problem.free_bias) consider(certifier.dual_of(certifier.primal_with_best_bias(w, b)));
   consider(certifier.dual(std::vector<double>(problem.rows() * problem.classes(), 0.0)));  // feasible always
   const bool given = std::ranges::all_of(points, [&](const Point& p) { return p.beta.size() == problem.rows(); });
-  if (given) consider(certifier.dual_as_given(side_by_side(points, [](const Point& p) { return std::span(p.beta); })));
+  if (given)
+    consider(certifier.dual_as_given(side_by_side(points, [](const Point& p) { return std::span(p.beta); })));
   return best;
 }
 

@@ -125,9 +125,9 @@ Certificate certificate_of(double primal, double primal_low, const TwoLevels& lo
   Certificate result{.primal = primal};
   const double nearest = losses.nearest.total() / weight_sum + penalties.nearest.total();
   const bool zero = losses.terms == 0.0 && penalties.terms == 0.0;  // every bracket is exactly 0
-  const double worst = zero ? 0.0
-                            : widen(widen(losses.bound() / weight_sum, sum_roundings) +
-                                    widen(penalties.bound(), sum_roundings));
+  const double worst =
+      zero ? 0.0
+           : widen(widen(losses.bound() / weight_sum, sum_roundings) + widen(penalties.bound(), sum_roundings));
   if (!std::isfinite(worst) || !std::isfinite(primal) || !std::isfinite(primal_low)) return result;
   result.gap = worst;
   result.rounding = worst - nearest;

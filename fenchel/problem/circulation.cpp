@@ -114,7 +114,8 @@ Flow excess_over_circulation(Flow& flow, std::size_t k) {
 }
 
 // Takes the excess off the rows: from each in proportion, then the units that rounding left from the first that have them.
-void take_off(const MulticlassProblem& problem, std::span<double> B, double spacing, const Flow& kept, Flow excess) {
+void take_off(const MulticlassProblem& problem, std::span<double> B, double spacing, const Flow& kept,
+              Flow excess) {
   const std::size_t k = problem.classes();
   std::vector<double> ratios(k * k, 0.0);
   for (std::size_t e = 0; e < ratios.size(); ++e) {
@@ -152,19 +153,19 @@ void tilt(const MulticlassProblem& problem, std::span<double> B) {
     return mass;
   };
   const auto at = [&](std::span<const double> nu) {
-    return risk::sum_shift_models(
-        problem.rows(), k, [&](std::size_t i, risk::ShiftModel& model, std::span<double> scratch) {
-          const double share = problem.sample.weight(i) / problem.sample.weight_sum;
-          if (share == 0.0) return;
-          const std::span<double> p = scratch.first(k);
-          const double mass = tilted(i, nu, p);
-          if (mass == 0.0) return;
-          const std::size_t y = problem.sample.targets[i];
-          model.value += share * std::log(mass);
-          for (std::size_t l = 0; l < k; ++l) model.gradient[l] += share * p[l];
-          model.gradient[y] -= share;
-          loss::Softmax{}.add_curvature(y, p, share, model.curvature);
-        });
+    return risk::sum_shift_models(problem.rows(), k,
+                                  [&](std::size_t i, risk::ShiftModel& model, std::span<double> scratch) {
+                                    const double share = problem.sample.weight(i) / problem.sample.weight_sum;
+                                    if (share == 0.0) return;
+                                    const std::span<double> p = scratch.first(k);
+                                    const double mass = tilted(i, nu, p);
+                                    if (mass == 0.0) return;
+                                    const std::size_t y = problem.sample.targets[i];
+                                    model.value += share * std::log(mass);
+                                    for (std::size_t l = 0; l < k; ++l) model.gradient[l] += share * p[l];
+                                    model.gradient[y] -= share;
+                                    loss::Softmax{}.add_curvature(y, p, share, model.curvature);
+                                  });
   };
   std::vector<double> nu = risk::minimize_shifts(std::vector<double>(k, 0.0), at);
   // Where there is no solution inside, nu runs away; then the paths have to do most of the work.

@@ -26,9 +26,10 @@ struct MulticlassProblem {
 
 // What a solver offers. Views into the solver.
 struct MulticlassCandidate {
-  std::span<const double> w;     // the k numbers of a feature side by side
-  std::span<const double> b;     // k; empty: zeros
-  std::span<const double> beta;  // the k numbers of a row side by side; empty: the certificate takes the loss's gradient
+  std::span<const double> w;  // the k numbers of a feature side by side
+  std::span<const double> b;  // k; empty: zeros
+  std::span<const double>
+      beta;  // the k numbers of a row side by side; empty: the certificate takes the loss's gradient
 };
 
 }  // namespace fenchel::problem

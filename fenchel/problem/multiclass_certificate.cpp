@@ -96,23 +96,23 @@ Sums row_sum(std::size_t rows, std::size_t classes, Accumulate&& accumulate) {
   return result;
 }
 
-TwoLevels loss_brackets(const MulticlassProblem& problem, const MulticlassPrimal& primal, const MulticlassDual& dual) {
+TwoLevels loss_brackets(const MulticlassProblem& problem, const MulticlassPrimal& primal,
+                        const MulticlassDual& dual) {
   return std::visit(
       [&](const auto& loss) {
-        return row_sum<TwoLevels>(
-            problem.rows(), problem.classes(),
-            [&](std::size_t i, RowMargins& margins, RowDuals& duals, TwoLevels& sum) {
-              const double c = problem.sample.weight(i);
-              if (c == 0.0) return;
-              const std::size_t y = problem.sample.targets[i];
-              margins.take(primal, i, y);
-              duals.take(dual, i, c);
-              loss::RowPoint point = point_of(y, margins, duals);
-              const double worst = loss.fenchel_young(point);
-              if (worst == 0.0) return;
-              point.a_error = point.beta_error = point.rest_error = 0.0;
-              sum.add(c * std::min(worst, loss.fenchel_young(point)), c * worst);
-            });
+        return row_sum<TwoLevels>(problem.rows(), problem.classes(),
+                                  [&](std::size_t i, RowMargins& margins, RowDuals& duals, TwoLevels& sum) {
+                                    const double c = problem.sample.weight(i);
+                                    if (c == 0.0) return;
+                                    const std::size_t y = problem.sample.targets[i];
+                                    margins.take(primal, i, y);
+                                    duals.take(dual, i, c);
+                                    loss::RowPoint point = point_of(y, margins, duals);
+                                    const double worst = loss.fenchel_young(point);
+                                    if (worst == 0.0) return;
+                                    point.a_error = point.beta_error = point.rest_error = 0.0;
+                                    sum.add(c * std::min(worst, loss.fenchel_young(point)), c * worst);
+                                  });
       },
       problem.loss);
 }
@@ -204,16 +204,17 @@ void MulticlassCertifier::evaluate(MulticlassPrimal& point) const {
   const auto roundings = static_cast<double>(2 * problem_.classes() + 32);
   const TwoLevels risk = std::visit(
       [&](const auto& loss) {
-        return row_sum<TwoLevels>(
-            problem_.rows(), problem_.classes(),
-            [&](std::size_t i, RowMargins& margins, RowDuals& /*duals*/, TwoLevels& sum) {
-              const double c = problem_.sample.weight(i);
-              if (c == 0.0) return;
-              margins.take(point, i, problem_.sample.targets[i]);
-              const double error = margins.loss_error();
-              const double value = std::isfinite(error) ? loss.value(problem_.sample.targets[i], margins.a) : infinity;
-              sum.add(c * value, c * (error + 2 * roundings * unit_roundoff * value));
-            });
+        return row_sum<TwoLevels>(problem_.rows(), problem_.classes(),
+                                  [&](std::size_t i, RowMargins& margins, RowDuals& /*duals*/, TwoLevels& sum) {
+                                    const double c = problem_.sample.weight(i);
+                                    if (c == 0.0) return;
+                                    margins.take(point, i, problem_.sample.targets[i]);
+                                    const double error = margins.loss_error();
+                                    const double value = std::isfinite(error)
+                                                             ? loss.value(problem_.sample.targets[i], margins.a)
+                                                             : infinity;
+                                    sum.add(c * value, c * (error + 2 * roundings * unit_roundoff * value));
+                                  });
       },
       problem_.loss);
   const std::size_t k = problem_.classes();

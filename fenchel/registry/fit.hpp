@@ -12,9 +12,9 @@
 namespace fenchel::registry {
 
 struct Output {
-  std::vector<double> w;     // one a feature and, for a regularized bias, one for the constant
-  double b = 0.0;            // the free bias; 0 otherwise
-  std::vector<double> beta;  // weighted duals c_i alpha_i; c_i beta_il under a multiclass loss
+  std::vector<double> w;             // one a feature and, for a regularized bias, one for the constant
+  double b = 0.0;                    // the free bias; 0 otherwise
+  std::vector<double> beta;          // weighted duals c_i alpha_i; c_i beta_il under a multiclass loss
   problem::Certificate certificate;  // under a multiclass loss that of all outputs together
   Interval bias_range{};  // encloses the bias of every optimal solution; the whole line where nothing is known
   run::Status status = run::Status::stalled;

@@ -29,11 +29,10 @@ const MulticlassSolverEntry* find_multiclass(std::string_view name) {
 [[noreturn]] void refuse_multiclass(std::string_view name, std::string_view lack,
                                     const problem::MulticlassProblem& problem) {
   const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
-  throw Error(Fault::usage,
-              fmt::format("--solver {} needs {}; {}{}", name, lack,
-                          able.empty() ? "no solver of this version takes this loss with this penalty"
-                                       : "this problem is solved by: ",
-                          fmt::join(able, ", ")));
+  throw Error(Fault::usage, fmt::format("--solver {} needs {}; {}{}", name, lack,
+                                        able.empty() ? "no solver of this version takes this loss with this penalty"
+                                                     : "this problem is solved by: ",
+                                        fmt::join(able, ", ")));
 }
 
 }  // namespace

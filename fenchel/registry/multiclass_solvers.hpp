@@ -18,8 +18,8 @@ using MulticlassSolvers = std::tuple<solver::MulticlassSdca>;
 struct MulticlassSolverEntry {
   std::string_view name;
   std::optional<std::string_view> (*missing)(const loss::AnyVector&, const penalty::Separable&);
-  std::unique_ptr<solver::MulticlassSolver> (*make)(const problem::MulticlassProblem&, const solver::MulticlassStart&,
-                                                    solver::Chance);
+  std::unique_ptr<solver::MulticlassSolver> (*make)(const problem::MulticlassProblem&,
+                                                    const solver::MulticlassStart&, solver::Chance);
 };
 
 const std::vector<MulticlassSolverEntry>& multiclass_solvers();

@@ -70,7 +70,8 @@ void Plan::find_classes() {
   if (joint()) {
     class_of_.resize(labels.size());
     std::transform(labels.begin(), labels.end(), class_of_.begin(), [&](double label) {
-      return static_cast<std::uint32_t>(std::lower_bound(classes_.begin(), classes_.end(), label) - classes_.begin());
+      return static_cast<std::uint32_t>(std::lower_bound(classes_.begin(), classes_.end(), label) -
+                                        classes_.begin());
     });
     return;
   }
@@ -166,7 +167,8 @@ void Plan::find_scales() {
 }
 
 data::Design Plan::design() const {
-  return {.matrix = dataset_.matrix(), .constant = settings_.bias == Bias::regularized ? settings_.bias_value : 0.0};
+  return {.matrix = dataset_.matrix(),
+          .constant = settings_.bias == Bias::regularized ? settings_.bias_value : 0.0};
 }
 
 penalty::Separable Plan::penalty() const {
@@ -187,14 +189,12 @@ problem::Problem Plan::problem(std::size_t output) const {
 }
 
 problem::MulticlassProblem Plan::multiclass() const {
-  return {.design = design(),
-          .sample = {.targets = class_of_,
-                     .classes = classes_.size(),
-                     .weights = combined_,
-                     .weight_sum = weight_sum_},
-          .loss = settings_.loss.vector().value(),
-          .penalty = penalty(),
-          .free_bias = settings_.bias == Bias::free};
+  return {
+      .design = design(),
+      .sample = {.targets = class_of_, .classes = classes_.size(), .weights = combined_, .weight_sum = weight_sum_},
+      .loss = settings_.loss.vector().value(),
+      .penalty = penalty(),
+      .free_bias = settings_.bias == Bias::free};
 }
 
 }  // namespace fenchel::registry

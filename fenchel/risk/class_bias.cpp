@@ -14,31 +14,30 @@ namespace {
 template <class L>
 ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const double> z, std::span<const double> b) {
   const std::size_t k = sample.classes;
-  return sum_shift_models(
-      sample.targets.size(), k, [&](std::size_t i, ShiftModel& model, std::span<double> scratch) {
-        const double share = sample.weight(i) / sample.weight_sum;
-        if (share == 0.0) return;
-        const std::size_t y = sample.targets[i];
-        const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
-        margins_of(z.subspan(i * k, k), b, y, a);
-        model.value += share * loss.value(y, a);
-        loss.dual(y, a, beta);
-        double sum = 0.0;
-        for (std::size_t l = 0; l < k; ++l) {
-          if (l == y) continue;
-          model.gradient[l] += share * beta[l];
-          sum += beta[l];
-        }
-        model.gradient[y] -= share * sum;
-        loss.add_curvature(y, beta, share, model.curvature);
-      });
+  return sum_shift_models(sample.targets.size(), k,
+                          [&](std::size_t i, ShiftModel& model, std::span<double> scratch) {
+                            const double share = sample.weight(i) / sample.weight_sum;
+                            if (share == 0.0) return;
+                            const std::size_t y = sample.targets[i];
+                            const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
+                            margins_of(z.subspan(i * k, k), b, y, a);
+                            model.value += share * loss.value(y, a);
+                            loss.dual(y, a, beta);
+                            double sum = 0.0;
+                            for (std::size_t l = 0; l < k; ++l) {
+                              if (l == y) continue;
+                              model.gradient[l] += share * beta[l];
+                              sum += beta[l];
+                            }
+                            model.gradient[y] -= share * sum;
+                            loss.add_curvature(y, beta, share, model.curvature);
+                          });
 }
 
 template <class L>
 std::vector<double> search(const L& loss, const ClassSample& sample, std::span<const double> z,
                            std::vector<double> start) {
-  return minimize_shifts(std::move(start),
-                         [&](std::span<const double> b) { return risk_at(loss, sample, z, b); });
+  return minimize_shifts(std::move(start), [&](std::span<const double> b) { return risk_at(loss, sample, z, b); });
 }
 
 // Where the loss has kinks, a smoothed one shows the way, from far to near; every stop is judged by the loss itself.
@@ -122,7 +121,8 @@ std::vector<double> minimize_shifts(std::vector<double> start,
     ShiftModel there;
     int halvings = 0;
     for (; halvings < most_halvings; ++halvings, length *= 0.5) {
-      for (std::size_t l = 0; l < next.size(); ++l) next[l] = start[l] + length * direction[static_cast<Eigen::Index>(l)];
+      for (std::size_t l = 0; l < next.size(); ++l)
+        next[l] = start[l] + length * direction[static_cast<Eigen::Index>(l)];
       there = at(next);
       if (there.value <= here.value + enough * length * slope) break;
     }

@@ -42,7 +42,8 @@ struct ShiftModel {
   std::vector<double> curvature;  // k x k
 };
 // Newton's method with a line search, for functions that do not change along (1, ..., 1).
-std::vector<double> minimize_shifts(std::vector<double> start, const std::function<ShiftModel(std::span<const double>)>& at);
+std::vector<double> minimize_shifts(std::vector<double> start,
+                                    const std::function<ShiftModel(std::span<const double>)>& at);
 
 // Sums such models over rows, in blocks: add(i, model) adds the terms of row i.
 ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,

@@ -101,9 +101,8 @@ class ScalarIncumbent final
   }
 };
 
-class MulticlassIncumbent final
-    : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal, problem::MulticlassDual,
-                       solver::MulticlassSolver> {
+class MulticlassIncumbent final : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal,
+                                                   problem::MulticlassDual, solver::MulticlassSolver> {
  public:
   using Incumbent::Incumbent;
 

@@ -22,11 +22,13 @@ constexpr std::uint8_t longest_rest = 16;                       // epochs
 std::optional<std::string_view> MulticlassSdca::missing(const loss::AnyVector& /*loss*/,
                                                         const penalty::Separable& penalty) {
   if (penalty.strong_convexity() > 0.0) return std::nullopt;
-  return "a penalty that is strongly convex in every feature (l2, or elastic-net with --l1-ratio below 1, with lambda > 0 "
+  return "a penalty that is strongly convex in every feature (l2, or elastic-net with --l1-ratio below 1, with "
+         "lambda > 0 "
          "and no penalty factor of 0)";
 }
 
-MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start, Chance chance)
+MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start,
+                               Chance chance)
     : problem_(problem),
       map_(problem.design, problem.classes()),
       random_(chance.seed),
@@ -86,7 +88,8 @@ void MulticlassSdca::set_start(const MulticlassStart& start) {
     // The losses of the entropy family keep the rest in the entry of the row's own class, the others nothing.
     beta[y] = 0.0;
   }
-  if (!center_.empty() && !start.beta.empty() && start.b.size() == k) center_.assign(start.b.begin(), start.b.end());
+  if (!center_.empty() && !start.beta.empty() && start.b.size() == k)
+    center_.assign(start.b.begin(), start.b.end());
 }
 
 void MulticlassSdca::draw_order() {
@@ -183,7 +186,8 @@ double MulticlassSdca::step() {
   const kernel::MulticlassSweepReport report = sweep();
   passes += static_cast<double>(order_.size()) / static_cast<double>(problem_.rows());
   for (const std::uint32_t i : order_) {
-    if (idle_[i] > 1) rest_[i] = static_cast<std::uint8_t>(std::min<int>(longest_rest, 1 << std::min(idle_[i] - 2, 5)));
+    if (idle_[i] > 1)
+      rest_[i] = static_cast<std::uint8_t>(std::min<int>(longest_rest, 1 << std::min(idle_[i] - 2, 5)));
   }
 
   // Recentring, as in sdca.cpp.
@@ -198,11 +202,15 @@ double MulticlassSdca::step() {
   double penalty = 0.0;
   const std::size_t k = problem_.classes();
   if (plain_) {
-    penalty = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& sum) {
-                double square = 0.0;
-                for (std::size_t l = 0; l < k; ++l) square += stored_[j * stride_ + l] * stored_[j * stride_ + l];
-                sum.add(square);
-              }).total() / (2 * inverse_l2_.front());
+    penalty = block_sum<CompensatedSum>(problem_.dimension(),
+                                        [&](std::size_t j, CompensatedSum& sum) {
+                                          double square = 0.0;
+                                          for (std::size_t l = 0; l < k; ++l)
+                                            square += stored_[j * stride_ + l] * stored_[j * stride_ + l];
+                                          sum.add(square);
+                                        })
+                  .total() /
+              (2 * inverse_l2_.front());
   } else {
     write_weights();
     for (std::size_t j = 0; j < problem_.dimension(); ++j) {

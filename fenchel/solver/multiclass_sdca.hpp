@@ -47,15 +47,15 @@ class MulticlassSdca final : public MulticlassSolver {
   data::ClassMap map_;
   Random random_;
   std::size_t stride_;
-  bool plain_;                      // whether weights are stored, not u
-  std::vector<Window> windows_;     // shuffled one by one; a single one unless the data are larger than memory
+  bool plain_;                   // whether weights are stored, not u
+  std::vector<Window> windows_;  // shuffled one by one; a single one unless the data are larger than memory
   std::vector<std::uint32_t> order_;
-  std::vector<std::uint8_t> idle_;  // visits in a row that changed nothing
-  std::vector<std::uint8_t> rest_;  // epochs to skip
-  std::vector<double> shares_;      // c_i / sum c
-  std::vector<double> curvatures_;  // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
-  std::vector<double> beta_;        // rows x classes
-  std::vector<double> stored_;      // w under a plain l2 penalty, u otherwise; padded rows
+  std::vector<std::uint8_t> idle_;       // visits in a row that changed nothing
+  std::vector<std::uint8_t> rest_;       // epochs to skip
+  std::vector<double> shares_;           // c_i / sum c
+  std::vector<double> curvatures_;       // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
+  std::vector<double> beta_;             // rows x classes
+  std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
   std::vector<double> w_;                // the weights of the last candidate, without padding
   std::vector<double> center_, b_;       // empty without a free bias

@@ -152,7 +152,8 @@ TEST(Multiclass, CirculationIsExact) {
   Random random(5);
   for (int t = 0; t < 60; ++t) {
     const std::size_t k = 2 + random.below(6), n = k + random.below(80);
-    Case setup = multiclass_case(loss::MulticlassHinge{}, n, 3, k, Storage::dense64, 100 + static_cast<unsigned>(t));
+    Case setup =
+        multiclass_case(loss::MulticlassHinge{}, n, 3, k, Storage::dense64, 100 + static_cast<unsigned>(t));
     if (t % 2 == 1) {
       for (std::size_t i = 0; i < n; ++i) setup.weights.push_back(std::exp(3 * random.normal()));
     }

@@ -158,7 +158,8 @@ TEST(VectorLoss, GradientIsADualPointWithAVanishingBracket) {
       }
       EXPECT_NEAR(sum, 1.0, 1e-12);  // with the rest in the entry of the own class
       const double size = 1.0 + loss.value(d.y, d.a);
-      EXPECT_LE(loss.fenchel_young({.y = d.y, .a = d.a, .beta = beta, .rest = beta[d.y]}), 1e-11 * size) << loss.name;
+      EXPECT_LE(loss.fenchel_young({.y = d.y, .a = d.a, .beta = beta, .rest = beta[d.y]}), 1e-11 * size)
+          << loss.name;
     }
   });
 }

@@ -11,8 +11,8 @@
 namespace fenchel::test {
 
 inline std::vector<loss::AnyVector> every_vector_loss() {
-  return {loss::MulticlassHinge{},     loss::SmoothMulticlassHinge{}, loss::SmoothMulticlassHinge{0.05},
-          loss::SoftMaxOfHinge{},      loss::SoftMaxOfHinge{0.2},     loss::Softmax{}};
+  return {loss::MulticlassHinge{}, loss::SmoothMulticlassHinge{}, loss::SmoothMulticlassHinge{0.05},
+          loss::SoftMaxOfHinge{},  loss::SoftMaxOfHinge{0.2},     loss::Softmax{}};
 }
 
 // `classes` overlapping clouds of rows, with every class present.
@@ -26,7 +26,8 @@ inline Case multiclass_case(const loss::AnyVector& loss, std::size_t n, std::siz
     const std::size_t y = i < classes ? i : random.below(classes);
     std::vector<double> row(d);
     for (std::size_t j = 0; j < d; ++j) {
-      row[j] = random.uniform() < 0.3 ? 0.0 : std::round(64 * (random.normal() + (j % classes == y ? 1.0 : 0.0))) / 64;
+      row[j] =
+          random.uniform() < 0.3 ? 0.0 : std::round(64 * (random.normal() + (j % classes == y ? 1.0 : 0.0))) / 64;
     }
     setup.rows.push_back(std::move(row));
     setup.labels.push_back(2.0 * static_cast<double>(y) - 1.0);
