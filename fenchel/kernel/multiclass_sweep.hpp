@@ -130,7 +130,7 @@ class MulticlassSweep {
     changed_.push_back(static_cast<std::uint32_t>(y));
     for (std::size_t l = 0; l < state_.b.size(); ++l) state_.b[l] += change_[l] * state_.bias_step;
     for (std::size_t l = 0; l < k; ++l) change_[l] *= state_.inverse_l2;
-    if (6 * changed_.size() <= state_.stride) {
+    if (16 * changed_.size() <= state_.stride) {  // a vector instruction does four classes at a time
       add_row(row, changed_, change_.data(), state_.stride, state_.stored.data());
     } else {
       add_row(row, change_.data(), state_.stride, state_.stored.data());

@@ -17,7 +17,7 @@ struct MulticlassHinge {
     return simplex_family::largest_violation(y, a);
   }
   void dual(std::size_t y, std::span<const double> a, std::span<double> result) const {
-    simplex_family::dual_step(y, a, 0.0, 0.0, result, result);
+    simplex_family::to_vertex(y, a, result);
     simplex_family::set_rest(y, result);
   }
   [[nodiscard]] double conjugate(std::size_t y, std::span<const double> beta) const {
@@ -34,8 +34,8 @@ struct MulticlassHinge {
   void add_curvature(std::size_t /*y*/, std::span<const double> /*beta*/, double /*weight*/,
                      std::span<double> /*result*/) const {}
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
-                 std::span<double> result, std::span<double> /*scratch*/) const {
-    simplex_family::dual_step(y, a, q, 0.0, beta, result);
+                 std::span<double> result, std::span<double> scratch) const {
+    simplex_family::dual_step(y, a, q, 0.0, beta, result, scratch);
   }
 };
 

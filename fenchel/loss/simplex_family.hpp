@@ -86,26 +86,39 @@ inline double fenchel_young(const RowPoint& point, double gamma, double t) {
   return std::fmin(infinity, widen(sum, static_cast<double>(point.classes()) + 2));  // fmin: an overflow may be NaN
 }
 
-// (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
-// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex.
-inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
-                      std::span<const double> beta, std::span<double> result) {
-  if (gamma + q <= 0.0) {
-    std::size_t best = y == 0 ? 1 : 0;
-    for (std::size_t j = 0; j < a.size(); ++j) {
-      if (j != y && a[j] > a[best]) best = j;
-    }
-    std::fill(result.begin(), result.end(), 0.0);
-    if (1.0 + a[best] > 0.0) result[best] = 1.0;
-    return;
+inline void to_vertex(std::size_t y, std::span<const double> a, std::span<double> result) {
+  std::size_t best = y == 0 ? 1 : 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    if (j != y && a[j] > a[best]) best = j;
   }
-  double sum = 0.0;
-  for (std::size_t j = 0; j < beta.size(); ++j) sum += beta[j];
-  sum -= beta[y];
+  std::fill(result.begin(), result.end(), 0.0);
+  if (1.0 + a[best] > 0.0) result[best] = 1.0;
+}
+
+// (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
+// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. Only the few mu_j > 0 matter for the threshold:
+// they are gathered in `scratch` first.
+inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                      std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
+  if (gamma + q <= 0.0) return to_vertex(y, a, result);
+  const std::size_t k = a.size();
+  double sums[4] = {};
+  std::size_t j = 0;
+  for (; j + 4 <= k; j += 4) {
+    for (std::size_t l = 0; l < 4; ++l) sums[l] += beta[j + l];
+  }
+  for (; j < k; ++j) sums[0] += beta[j];
+  const double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) - beta[y];
   const double scale = 1.0 / (gamma + q);
-  for (std::size_t j = 0; j < a.size(); ++j) result[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
+  for (j = 0; j < k; ++j) result[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
   result[y] = 0.0;
-  projection::apply_threshold(result, projection::dual_threshold(result, q * scale), result);
+  std::size_t count = 0;
+  for (j = 0; j < k; ++j) {
+    scratch[count] = result[j];
+    count += result[j] > 0.0 ? 1 : 0;
+  }
+  const double theta = projection::dual_threshold(scratch.first(count), q * scale);
+  projection::apply_threshold(result, theta, result);
 }
 
 // On the classes with beta_j > 0 the second derivative is 1/gamma, less its mean where sum beta = 1 holds them together.

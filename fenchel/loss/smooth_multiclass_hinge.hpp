@@ -44,8 +44,8 @@ struct SmoothMulticlassHinge {
     simplex_family::add_curvature(y, beta, gamma, weight, result);
   }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
-                 std::span<double> result, std::span<double> /*scratch*/) const {
-    simplex_family::dual_step(y, a, q, gamma, beta, result);
+                 std::span<double> result, std::span<double> scratch) const {
+    simplex_family::dual_step(y, a, q, gamma, beta, result, scratch);
   }
 };
 
