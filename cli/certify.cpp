@@ -17,7 +17,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/model/audit.hpp"
 #include "fenchel/registry/fit.hpp"
-#include "fenchel/registry/solvers.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -45,7 +45,7 @@ Json json_of(const Verdict& verdict) {
   Json object;
   put_certificate(object, verdict.total);
   object["certified"] = verdict.certified;
-  if (verdict.outputs.size() > 1) {
+  if (verdict.outputs.size() > 1) {  // one under a multiclass loss
     Json list = Json::array();
     for (std::size_t k = 0; k < verdict.outputs.size(); ++k) {
       Json entry{{"class", label(verdict.classes[k])}};
@@ -81,7 +81,8 @@ int certify_own(Certify& certify, const model::Model& model, data::ReadOptions r
   if (!audit.certified) {
     throw Error(Fault::failure, fmt::format("{}: not certified: {}", certify.model_path, audit.reason));
   }
-  const Verdict verdict{model.classes, audit.outputs, audit.total, true};
+  Verdict verdict{model.classes, audit.outputs, audit.total, true};
+  if (model.joint()) verdict.outputs.resize(1);
   report(certify, verdict, formula(model.settings, model.lambda, model.weighted()),
          "certified: the gap recomputed from the data agrees with the model's claim");
   return exit_done;
@@ -125,23 +126,25 @@ int certify_foreign(Certify& certify, data::Source& source, ModelFormat format, 
   for (std::size_t k = 0; k < plan.outputs(); ++k) points.push_back(model::point_of(foreign, plan, k));
 
   // Where no solver takes the problem, the dual points that follow from the weights themselves have to do.
-  const problem::Problem first = plan.problem(0);
-  const bool solvable = !registry::supporting(first.loss, first.penalty).empty();
+  const bool solvable = !registry::supporting(settings.loss, plan.penalty()).empty();
   registry::Fit fit = solvable ? find_duals(certify, plan) : registry::Fit{};
   fit.outputs.resize(plan.outputs());
   Verdict verdict{{plan.classes().begin(), plan.classes().end()}, {}, {}, true};
   const run::Options tolerances = certify.effort.resolve();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     points[k].beta = std::move(fit.outputs[k].beta);
-    verdict.outputs.push_back(model::audit_point(plan, k, points[k]));
-    verdict.certified = verdict.certified && run::meets(verdict.outputs.back(), tolerances);
+    if (!plan.joint()) verdict.outputs.push_back(model::audit_point(plan, k, points[k]));
+  }
+  if (plan.joint()) verdict.outputs.push_back(model::audit_jointly(plan, points));
+  for (const problem::Certificate& output : verdict.outputs) {
+    verdict.certified = verdict.certified && run::meets(output, tolerances);
   }
   verdict.total = model::total_of(verdict.outputs);
   if (!verdict.total.valid()) {
     throw Error(Fault::failure,
                 "the numbers overflow and no gap can be certified: rescale the features or the weights");
   }
-  report(certify, verdict, formula(settings, plan.lambda(), !plan.problem(0).sample.weights.empty()),
+  report(certify, verdict, formula(settings, plan.lambda(), !plan.combined_weights().empty()),
          fmt::format("{}: these weights are at most {} above the optimum, which {} the tolerance",
                      verdict.certified ? "certified" : "not certified", upward(verdict.total.gap),
                      verdict.certified ? "meets" : "misses"));

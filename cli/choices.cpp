@@ -14,19 +14,17 @@ namespace fenchel::cli {
 namespace {
 
 // Names of the contract that later versions will know.
-constexpr std::array<std::string_view, 4> later_losses{"multiclass-hinge", "smooth-multiclass-hinge",
-                                                       "soft-max-of-hinge", "softmax"};
 constexpr std::array<std::string_view, 9> later_penalties{
     "group-lasso", "trace", "tv", "fused-lasso", "l1-ball", "l2-ball", "trace-ball", "elastic-net-ball", "simplex"};
 
 // Losses and penalties look the same from here: types with a name, a formula and fields. `List` says which.
 struct Losses {
-  using Any = loss::Any;
+  using Any = loss::Chosen;
   static constexpr std::string_view option = "--loss";
-  static constexpr std::span<const std::string_view> later = later_losses;
+  static constexpr std::span<const std::string_view> later{};
   template <class Visitor>
   static void for_each(Visitor visitor) {
-    loss::for_each_type(visitor);
+    loss::for_each_chosen_type(visitor);
   }
 };
 
@@ -129,12 +127,20 @@ std::string loss_lines(loss::Task task) {
   return text;
 }
 
+std::string multiclass_lines() {
+  std::string text;
+  loss::for_each_vector_type([&]<class L>(std::type_identity<L>) { text += table_line<L>(); });
+  return text;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> loss_parameters() { return offered<Losses>(); }
 std::map<std::string, std::string> penalty_parameters() { return offered<Penalties>(); }
 
-loss::Any make_loss(std::string_view name, const Parameters& parameters) { return make<Losses>(name, parameters); }
+loss::Chosen make_loss(std::string_view name, const Parameters& parameters) {
+  return make<Losses>(name, parameters);
+}
 penalty::Any make_penalty(std::string_view name, const Parameters& parameters) {
   return make<Penalties>(name, parameters);
 }
@@ -143,15 +149,18 @@ std::string_view penalty_name(const penalty::Any& penalty) {
   return std::visit([](const auto& chosen) { return std::string_view(chosen.name); }, penalty);
 }
 
-Parameters parameters_of(const loss::Any& loss) { return values(loss); }
+Parameters parameters_of(const loss::Chosen& loss) {
+  return values(static_cast<const loss::Chosen::Variant&>(loss));
+}
 Parameters parameters_of(const penalty::Any& penalty) { return values(penalty); }
 
 std::string loss_table() {
   return "Losses (--loss) phi for classes, y in {-1, +1}, m = y (x.w + b); more than two classes train one against "
          "the "
          "rest:\n" +
-         loss_lines(loss::Task::classification) + "Losses for numbers, z = x.w + b:\n" +
-         loss_lines(loss::Task::regression);
+         loss_lines(loss::Task::classification) +
+         "Losses of all classes in one problem, with a score z_j = x.w_j + b_j for each (y: the row's class):\n" +
+         multiclass_lines() + "Losses for numbers, z = x.w + b:\n" + loss_lines(loss::Task::regression);
 }
 
 std::string penalty_table() {

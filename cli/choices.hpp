@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "fenchel/loss/any.hpp"
+#include "fenchel/loss/any_vector.hpp"
 #include "fenchel/penalty/any.hpp"
 
 namespace fenchel::cli {
@@ -25,11 +25,11 @@ std::map<std::string, std::string> loss_parameters();
 std::map<std::string, std::string> penalty_parameters();
 
 // Usage errors: a name this version lacks, a parameter the chosen one does not have, a value out of its range.
-loss::Any make_loss(std::string_view name, const Parameters& parameters);
+loss::Chosen make_loss(std::string_view name, const Parameters& parameters);
 penalty::Any make_penalty(std::string_view name, const Parameters& parameters);
 
 std::string_view penalty_name(const penalty::Any& penalty);
-Parameters parameters_of(const loss::Any& loss);
+Parameters parameters_of(const loss::Chosen& loss);
 Parameters parameters_of(const penalty::Any& penalty);
 
 // The tables of `--help`: name, formula, parameters.

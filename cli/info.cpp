@@ -164,7 +164,7 @@ Json describe(const data::Dataset& dataset, const std::string& path, const Origi
 
 Json describe(const model::Model& model, const std::string& path) {
   Json object{{"kind", "model"}, {"path", path}, {"written_by", "fenchel " + model.written_by}};
-  problem::Certificate total = registry::total_of(model.outputs);
+  problem::Certificate total = model.total();
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
   object["formula"] = formula(model.settings, model.lambda, model.weighted());

@@ -12,6 +12,7 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/data/list.hpp"
 #include "fenchel/data/source.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
@@ -322,8 +323,14 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
   const std::vector<std::string_view> demanded = registry::demands(settings);
   if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty, demanded).empty()) return;
-  const problem::Problem no_data{.design = {}, .sample = {}, .loss = settings.loss, .penalty = penalty};
-  registry::choose(settings.solver, no_data, demanded);
+  if (const auto scalar = settings.loss.scalar()) {
+    const problem::Problem no_data{.design = {}, .sample = {}, .loss = *scalar, .penalty = penalty};
+    registry::choose(settings.solver, no_data, demanded);
+  } else {
+    const problem::MulticlassProblem no_data{
+        .design = {}, .sample = {}, .loss = *settings.loss.vector(), .penalty = penalty};
+    registry::choose(settings.solver, no_data, demanded);
+  }
 }
 
 }  // namespace fenchel::cli

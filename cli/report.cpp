@@ -79,7 +79,8 @@ std::string label_list(std::span<const double> values) {
 }
 
 std::string formula(const registry::Settings& settings, double lambda, bool weighted) {
-  const auto shape = std::visit([](const auto& chosen) { return std::string(chosen.formula); }, settings.loss);
+  const auto shape = std::visit([](const auto& chosen) { return std::string(chosen.formula); },
+                                static_cast<const loss::Chosen::Variant&>(settings.loss));
   std::string bias = fmt::format("{} bias", model::name(settings.bias));
   if (settings.bias == registry::Bias::none) bias = "no bias";
   if (settings.bias == registry::Bias::regularized) bias += fmt::format(" of value {}", settings.bias_value);

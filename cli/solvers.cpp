@@ -9,6 +9,7 @@
 #include "cli/choices.hpp"
 #include "cli/command.hpp"
 #include "cli/report.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
@@ -25,10 +26,10 @@ std::vector<std::pair<std::string_view, penalty::Separable>> penalties() {
   return list;
 }
 
-std::vector<std::string_view> supported_penalties(const registry::SolverEntry& solver, const loss::Any& loss) {
+std::vector<std::string_view> supported_penalties(const registry::SolverEntry& solver, const loss::Chosen& loss) {
   std::vector<std::string_view> names;
   for (const auto& [name, penalty] : penalties()) {
-    if (!solver.missing(loss, penalty)) names.push_back(name);
+    if (!registry::missing(solver.name, loss, penalty)) names.push_back(name);
   }
   return names;
 }
@@ -51,9 +52,11 @@ std::string table_of(const registry::SolverEntry& solver) {
   std::vector<std::string_view> heads;
   for (const auto& [name, penalty] : penalties()) heads.push_back(name);
   std::string text = fmt::format("{}: {}\n", solver.name, solver.summary) + line_of("", heads);
-  loss::for_each_type([&]<class L>(std::type_identity<L>) {
+  loss::for_each_chosen_type([&]<class L>(std::type_identity<L>) {
     std::vector<std::string_view> cells;
-    for (const auto& [name, penalty] : penalties()) cells.push_back(solver.missing(L{}, penalty) ? "-" : "yes");
+    for (const auto& [name, penalty] : penalties()) {
+      cells.push_back(registry::missing(solver.name, L{}, penalty) ? "-" : "yes");
+    }
     text += line_of(L::name, cells);
   });
   return text + fmt::format("  with --bias {}\n", fmt::join(bias_names(), ", "));
@@ -61,7 +64,7 @@ std::string table_of(const registry::SolverEntry& solver) {
 
 Json json_of(const registry::SolverEntry& solver) {
   Json supports = Json::array();
-  loss::for_each_type([&]<class L>(std::type_identity<L>) {
+  loss::for_each_chosen_type([&]<class L>(std::type_identity<L>) {
     const std::vector<std::string_view> names = supported_penalties(solver, L{});
     if (!names.empty()) supports.push_back({{"loss", L::name}, {"penalties", names}});
   });

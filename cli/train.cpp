@@ -113,7 +113,7 @@ Json json_report(const Outcome& outcome) {
   if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
   put_ascent(object, ascent);
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
-  if (model.outputs.size() > 1) object["per_class"] = per_class(model);
+  if (model.outputs.size() > 1 && !model.joint()) object["per_class"] = per_class(model);
   return object;
 }
 
@@ -125,7 +125,7 @@ std::string text_report(const Outcome& outcome) {
   if (status == run::Status::stalled && total.gap < 1e-12) {
     text += "          the optimum is 0 or nearly so, where no relative gap can be met: see --abs-tol\n";
   }
-  if (model.outputs.size() > 1) {
+  if (model.outputs.size() > 1 && !model.joint()) {
     text +=
         fmt::format("          (sums over {} problems, one class against the rest each)\n", model.outputs.size());
   }
@@ -164,7 +164,7 @@ registry::Settings settings_of(const Train& train) {
 
 std::string problem_lines(const registry::Plan& plan, const data::Dataset& dataset) {
   const data::Matrix matrix = dataset.matrix();
-  const bool weighted = !plan.problem(0).sample.weights.empty();
+  const bool weighted = !plan.combined_weights().empty();
   return fmt::format("solving   {}\ndata      {} rows, {} features, {} nonzeros{}\n",
                      formula(plan.settings(), plan.lambda(), weighted), data::rows(matrix), data::cols(matrix),
                      data::nonzeros(matrix),

@@ -25,12 +25,33 @@ void check_fit(const model::Model& model, const registry::Plan& plan, std::size_
 }
 
 // alpha_i = beta_i / c_i; rows of weight 0 have no part in the problem.
-std::vector<double> unweighted(std::vector<double> beta, const risk::Sample& sample) {
+std::vector<double> unweighted(std::vector<double> beta, std::span<const double> weights) {
+  if (weights.empty()) return beta;
   for (std::size_t i = 0; i < beta.size(); ++i) {
-    const double c = sample.weight(i);
+    const double c = weights[i];
     beta[i] = c > 0.0 ? beta[i] / c : 0.0;
   }
   return beta;
+}
+
+// The weights and the bias of an output of the plan. Between losses of one score and of one a class, two classes have one
+// output or two.
+void take_weights(const model::Model& model, std::size_t outputs, std::size_t k, std::vector<double>& w,
+                  double& b) {
+  const auto combine = [&](double of_first, double of_second) {
+    w.assign(model.w(0).begin(), model.w(0).end());
+    const std::size_t second = model.outputs.size() - 1;
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] = of_first * w[j] + of_second * model.w(second)[j];
+    b = of_first * model.bias(0) + of_second * model.bias(second);
+  };
+  if (outputs == model.outputs.size()) {
+    w.assign(model.w(k).begin(), model.w(k).end());
+    b = model.bias(k);
+  } else if (outputs == 1) {
+    combine(-1.0, 1.0);  // the larger class against the smaller one
+  } else {
+    combine(0.0, k == 0 ? -0.5 : 0.5);
+  }
 }
 
 }  // namespace
@@ -38,22 +59,27 @@ std::vector<double> unweighted(std::vector<double> beta, const risk::Sample& sam
 WarmStart::WarmStart(const model::Model& model, const registry::Plan& plan, std::size_t features) {
   check_fit(model, plan, features);
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
-    const problem::Problem problem = plan.problem(k);
     Point point;
-    point.w.assign(model.w(k).begin(), model.w(k).end());
-    if (problem.free_bias) point.b = model.bias(k);
-    if (plan.settings().bias == registry::Bias::regularized) {
-      point.w.push_back(model.bias(k) / plan.settings().bias_value);
+    double bias = 0.0;
+    take_weights(model, plan.outputs(), k, point.w, bias);
+    if (plan.settings().bias == registry::Bias::free) point.b = bias;
+    if (plan.settings().bias == registry::Bias::regularized) point.w.push_back(bias / plan.settings().bias_value);
+    if (model.rows == plan.rows() && model.joint() == plan.joint()) {
+      point.alpha = unweighted(model.outputs[k].beta, plan.combined_weights());
     }
-    const std::vector<double>& beta = model.outputs[k].beta;
-    if (beta.size() == problem.rows()) point.alpha = unweighted(beta, problem.sample);
     points_.push_back(std::move(point));
   }
-  if (model.rows != plan.problem(0).rows()) {
+  if (model.joint() != plan.joint()) {
+    note_ = fmt::format(
+        "--warm-start: the duals of a model of {} do not fit {}: only the weights are taken, and a solver that "
+        "works on "
+        "the dual (sdca) starts from zero",
+        loss::name(model.settings.loss), loss::name(plan.settings().loss));
+  } else if (model.rows != plan.rows()) {
     note_ = fmt::format(
         "--warm-start: the model's dual point belongs to {} rows, the data have {}: only the weights are "
         "taken, and a solver that works on the dual (sdca) starts from zero",
-        model.rows, plan.problem(0).rows());
+        model.rows, plan.rows());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/data/pages.hpp"
 #include "fenchel/model/header.hpp"
+#include "fenchel/problem/multiclass_certificate.hpp"
 
 namespace fenchel::model {
 
@@ -23,6 +24,18 @@ std::vector<double> stretched(std::span<const double> w, std::size_t features, s
   result.resize(columns, 0.0);
   result.insert(result.end(), w.begin() + static_cast<std::ptrdiff_t>(features), w.end());
   return result;
+}
+
+// One vector a class -> the numbers of all classes side by side.
+template <class Items, class Get>
+std::vector<double> side_by_side(const Items& items, Get&& get) {
+  const std::size_t k = items.size();
+  std::vector<double> all(get(items.front()).size() * k);
+  for (std::size_t l = 0; l < k; ++l) {
+    const std::span<const double> values = get(items[l]);
+    for (std::size_t i = 0; i < values.size(); ++i) all[i * k + l] = values[i];
+  }
+  return all;
 }
 
 std::vector<double> stretched_factors(std::vector<double> factors, std::size_t columns) {
@@ -85,12 +98,41 @@ Audit refuted(std::string reason) {
   return audit;
 }
 
+Audit recompute_jointly(const Model& model, const registry::Plan& plan, std::size_t columns) {
+  const problem::MulticlassProblem problem = plan.multiclass();
+  const problem::MulticlassCertifier certifier(problem);
+  std::vector<std::vector<double>> weights;
+  std::vector<double> b;
+  for (const registry::Output& output : model.outputs) {
+    weights.push_back(stretched(output.w, model.features, columns));
+    b.push_back(output.b);
+  }
+  const problem::MulticlassPrimal primal =
+      certifier.primal(side_by_side(weights, [](const auto& w) { return std::span<const double>(w); }),
+                       problem.free_bias ? std::span(b) : std::span<double>());
+  const problem::MulticlassDual dual = certifier.dual_as_given(
+      side_by_side(model.outputs, [](const registry::Output& o) { return std::span<const double>(o.beta); }));
+  Audit audit;
+  audit.total = certifier.pair(primal, dual);
+  for (const registry::Output& output : model.outputs) {
+    audit.outputs.push_back(audit.total);
+    const bool range_claimed = output.bias_range.low != -infinity || output.bias_range.high != infinity;
+    const auto why = range_claimed
+                         ? std::optional<std::string>("a range of the free bias is claimed, but none is proved")
+                         : refutation(output.certificate, audit.total, primal.value - primal.value_low);
+    if (why && audit.reason.empty()) audit.reason = *why;
+  }
+  audit.certified = audit.reason.empty() && audit.total.valid();
+  return audit;
+}
+
 Audit recompute(const Model& model, const data::Dataset& dataset) {
   const std::size_t columns = data::cols(dataset.matrix());
   const registry::Plan plan(dataset, model.settings, model.weights, stretched_factors(model.factors, columns),
                             stretched_factors(model.scales, columns));
   if (const auto difference = differs(model, plan)) return refuted(*difference);
 
+  if (model.joint()) return recompute_jointly(model, plan, columns);
   Audit audit;
   for (std::size_t k = 0; k < model.outputs.size(); ++k) {
     const registry::Output& output = model.outputs[k];
@@ -160,8 +202,7 @@ Point point_of(const Foreign& foreign, const registry::Plan& plan, std::size_t o
                               : plan.classes().empty() ? "the model has classes, but the loss is a regression loss"
                                                        : "the classes of the data are not those of the model");
   }
-  const problem::Problem problem = plan.problem(output);
-  const std::size_t features = data::cols(problem.design.matrix);
+  const std::size_t features = plan.features();
   if (foreign.features() > features) {
     throw Error(Fault::input,
                 fmt::format("the model has {} features, but the data have {}", foreign.features(), features));
@@ -197,6 +238,27 @@ problem::Certificate audit_point(const registry::Plan& plan, std::size_t output,
   consider(certifier.dual(std::vector<double>(problem.rows(), 0.0)));  // feasible always
   if (!point.alpha.empty()) consider(certifier.dual(point.alpha));
   if (!point.beta.empty()) consider(certifier.dual_as_given(point.beta));
+  return best;
+}
+
+problem::Certificate audit_jointly(const registry::Plan& plan, std::span<const Point> points) {
+  const problem::MulticlassProblem problem = plan.multiclass();
+  const problem::MulticlassCertifier certifier(problem);
+  const std::vector<double> w = side_by_side(points, [](const Point& p) { return std::span(p.w); });
+  std::vector<double> b;
+  for (const Point& point : points) b.push_back(point.b);
+  const problem::MulticlassPrimal primal =
+      certifier.primal(w, problem.free_bias ? std::span(b) : std::span<double>());
+  problem::Certificate best = certifier.pair(primal, certifier.dual_of(primal));
+  const auto consider = [&](const problem::MulticlassDual& dual) {
+    const problem::Certificate pair = certifier.pair(primal, dual);
+    if (pair.gap < best.gap) best = pair;
+  };
+  if (problem.free_bias) consider(certifier.dual_of(certifier.primal_with_best_bias(w, b)));
+  consider(certifier.dual(std::vector<double>(problem.rows() * problem.classes(), 0.0)));  // feasible always
+  const bool given = std::ranges::all_of(points, [&](const Point& p) { return p.beta.size() == problem.rows(); });
+  if (given)
+    consider(certifier.dual_as_given(side_by_side(points, [](const Point& p) { return std::span(p.beta); })));
   return best;
 }
 

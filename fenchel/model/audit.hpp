@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ Point point_of(const Foreign& foreign, const registry::Plan& plan, std::size_t o
 
 // The certificate of the point with the best dual point that can be made of it.
 problem::Certificate audit_point(const registry::Plan& plan, std::size_t output, const Point& point);
+// The same under a multiclass loss, for the points of all outputs; only `beta` of their duals is looked at.
+problem::Certificate audit_jointly(const registry::Plan& plan, std::span<const Point> points);
 
 // Sums over outputs that stay bounds.
 problem::Certificate total_of(const std::vector<problem::Certificate>& outputs);

@@ -30,6 +30,7 @@ std::string_view solver_type(const Model& model) {
   return std::visit(
       [&]<class L>(const L&) -> std::string_view {
         using namespace loss;
+        if (VectorLoss<L>) return "MCSVM_CS";  // the only one with a score for every class, two included
         if (std::is_same_v<L, Logistic>) return lasso ? "L1R_LR" : "L2R_LR";
         if (std::is_same_v<L, Hinge>) return "L2R_L1LOSS_SVC_DUAL";
         if (L::task == Task::classification) return lasso ? "L1R_L2LOSS_SVC" : "L2R_L2LOSS_SVC";
@@ -37,7 +38,7 @@ std::string_view solver_type(const Model& model) {
             std::is_same_v<L, Absolute> || std::is_same_v<L, Quantile> || std::is_same_v<L, EpsilonInsensitive>;
         return linear ? "L2R_L1LOSS_SVR_DUAL" : "L2R_L2LOSS_SVR";
       },
-      model.settings.loss);
+      static_cast<const loss::Chosen::Variant&>(model.settings.loss));
 }
 
 std::int32_t label_of(double label) {
@@ -58,15 +59,20 @@ std::string liblinear(const Model& model) {
   const auto out = std::back_inserter(text);
   if (!model.classes.empty()) {
     std::vector<double> order = model.classes;
-    if (order.size() == 2)
+    if (order.size() == 2 && !model.joint())
       std::ranges::reverse(order);  // a positive score means the larger class, which comes first
     text += "label";
     for (const double label : order) fmt::format_to(out, " {}", label_of(label));
     text += '\n';
   }
   fmt::format_to(out, "nr_feature {}\nbias {}\nw\n", model.features, has_bias ? 1 : -1);
+  // Of two classes with a score each, LIBLINEAR predicts the first one where its score is positive: only the difference
+  // counts, and each takes half of it.
+  const bool two_scores = model.joint() && model.outputs.size() == 2;
   const auto add_row = [&](auto&& value_of) {
-    for (std::size_t k = 0; k < model.outputs.size(); ++k) fmt::format_to(out, "{:.17g} ", value_of(k));
+    for (std::size_t k = 0; k < model.outputs.size(); ++k) {
+      fmt::format_to(out, "{:.17g} ", two_scores ? 0.5 * value_of(k) - 0.5 * value_of(1 - k) : value_of(k));
+    }
     text += '\n';
   };
   for (std::size_t j = 0; j < model.features; ++j) add_row([&](std::size_t k) { return model.w(k)[j]; });

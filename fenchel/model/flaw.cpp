@@ -58,7 +58,8 @@ std::optional<std::string> flaw(const Model& model) {
   }
   const bool regression = loss::task(model.settings.loss) == loss::Task::regression;
   if (regression ? !model.classes.empty() : model.classes.size() < 2) return "the classes do not fit the loss";
-  if (model.outputs.size() != (model.classes.size() > 2 ? model.classes.size() : 1)) {
+  const bool output_a_class = model.joint() || model.classes.size() > 2;
+  if (model.outputs.size() != (output_a_class ? model.classes.size() : 1)) {
     return fmt::format("{} outputs do not fit {} classes", model.outputs.size(), model.classes.size());
   }
   if (!model.weights.empty() && model.weights.size() != model.rows) return "the sample weights do not fit the rows";

@@ -22,7 +22,7 @@ enum class Shape { one_versus_rest, joint, regression, one_class };
 struct SolverType {
   std::string_view name;
   Shape shape;
-  std::optional<loss::Any> loss;
+  std::optional<loss::Chosen> loss;
   std::optional<penalty::Any> penalty;
 };
 
@@ -35,7 +35,7 @@ const std::vector<SolverType>& solver_types() {
       {"L2R_L2LOSS_SVC_DUAL", Shape::one_versus_rest, SquaredHinge{}, L2{}},
       {"L2R_L2LOSS_SVC", Shape::one_versus_rest, SquaredHinge{}, L2{}},
       {"L2R_L1LOSS_SVC_DUAL", Shape::one_versus_rest, Hinge{}, L2{}},
-      {"MCSVM_CS", Shape::joint, std::nullopt, L2{}},
+      {"MCSVM_CS", Shape::joint, MulticlassHinge{}, L2{}},
       {"L1R_L2LOSS_SVC", Shape::one_versus_rest, SquaredHinge{}, L1{}},
       {"L1R_LR", Shape::one_versus_rest, Logistic{}, L1{}},
       {"L2R_LR_DUAL", Shape::one_versus_rest, Logistic{}, L2{}},

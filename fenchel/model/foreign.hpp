@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fenchel/loss/any.hpp"
+#include "fenchel/loss/any_vector.hpp"
 #include "fenchel/penalty/any.hpp"
 #include "fenchel/registry/settings.hpp"
 
@@ -23,7 +23,7 @@ struct Foreign {
   std::vector<double> classes;           // ascending; empty for a regression or where nothing says it
   // Indexes into `classes`: where scores tie, the class that comes first is predicted, as the other tool would.
   std::vector<std::size_t> preference;
-  std::optional<loss::Any> loss;        // where the file implies one
+  std::optional<loss::Chosen> loss;     // where the file implies one
   std::optional<penalty::Any> penalty;  // likewise
   std::string solver_type;              // LIBLINEAR's name; empty for a plain list
 

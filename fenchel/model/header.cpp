@@ -148,7 +148,7 @@ Json write_settings(const registry::Settings& settings) {
     by_label.push_back(Json::array({label, weight}));
   Json direct = nullptr;
   if (settings.direct) direct = {{"l1", settings.direct->l1}, {"l2", settings.direct->l2}};
-  return {{"loss", write_choice(settings.loss)},
+  return {{"loss", write_choice<>(static_cast<const loss::Chosen::Variant&>(settings.loss))},
           {"penalty", write_choice(settings.penalty)},
           {"lambda", optional(settings.lambda)},
           {"C", optional(settings.C)},
@@ -164,7 +164,7 @@ Json write_settings(const registry::Settings& settings) {
 registry::Settings read_settings(const Json& object) {
   using registry::Bias;
   registry::Settings settings{
-      .loss = read_choice(member(object, "loss"), std::type_identity<loss::Any>{}, "loss"),
+      .loss = read_choice(member(object, "loss"), std::type_identity<loss::Chosen::Variant>{}, "loss"),
       .penalty = read_choice(member(object, "penalty"), std::type_identity<penalty::Any>{}, "penalty"),
       .lambda = optional_number(object, "lambda"),
       .C = optional_number(object, "C"),

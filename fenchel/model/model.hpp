@@ -32,6 +32,9 @@ struct Model {
   data::Fingerprint fingerprint;
   std::string written_by;  // the version of fenchel that wrote the file; empty for a model that was not read
 
+  // Whether the outputs are one problem, under a multiclass loss.
+  [[nodiscard]] bool joint() const { return settings.loss.joint(); }
+  [[nodiscard]] problem::Certificate total() const { return registry::total_of(outputs, joint()); }
   // Whether rows count differently, by their own weights or by their classes'.
   [[nodiscard]] bool weighted() const {
     return !weights.empty() || settings.class_weight.balanced || !settings.class_weight.by_label.empty();

@@ -159,8 +159,9 @@ std::vector<double> labels(const Linear& model, const Table& scores) {
 }
 
 Table probabilities(const Linear& model, const Table& scores) {
-  if (!model.loss || !std::holds_alternative<loss::Logistic>(*model.loss)) {
-    throw Error(Fault::usage, fmt::format("--probabilities needs a model of --loss logistic, not {}",
+  const bool softmax = model.loss && std::holds_alternative<loss::Softmax>(*model.loss);
+  if (!softmax && (!model.loss || !std::holds_alternative<loss::Logistic>(*model.loss))) {
+    throw Error(Fault::usage, fmt::format("--probabilities needs a model of --loss logistic or softmax, not {}",
                                           model.loss ? loss::name(*model.loss) : "this one"));
   }
   const std::size_t classes = model.classes.size();
@@ -169,6 +170,13 @@ Table probabilities(const Linear& model, const Table& scores) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::span<const double> z = scores.row(i);
       const std::span<double> p = std::span(table.values).subspan(i * classes, classes);
+      if (softmax) {
+        const double top = *std::ranges::max_element(z);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < classes; ++k) sum += p[k] = std::exp(z[k] - top);
+        for (double& share : p) share /= sum;
+        continue;
+      }
       if (z.size() == 1) {
         p[0] = loss::sigmoid(-z[0]);
         p[1] = loss::sigmoid(z[0]);

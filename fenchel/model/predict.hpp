@@ -19,7 +19,7 @@ struct Linear {
   std::vector<double> bias;                 // one an output
   std::span<const double> classes;          // ascending; empty for a regression
   std::span<const std::size_t> preference;  // as in Foreign; empty: ascending
-  std::optional<loss::Any> loss;
+  std::optional<loss::Chosen> loss;
 
   [[nodiscard]] std::size_t outputs() const { return w.size(); }
   [[nodiscard]] bool regression() const { return classes.empty(); }
@@ -44,8 +44,8 @@ Table scores(const Linear& model, const data::Matrix& matrix);
 // largest score. Ties go to the preferred class, which is the smallest one for our own models.
 std::vector<double> labels(const Linear& model, const Table& scores);
 
-// One column a class: 1 / (1 + exp(-z)) for two, these values scaled to the sum 1 for more (as LIBLINEAR does). A usage Error
-// for other losses than logistic.
+// One column a class. logistic: 1 / (1 + exp(-z)) for two, these values scaled to the sum 1 for more (as LIBLINEAR does);
+// softmax: exp(z_j) / sum_l exp(z_l). A usage Error for other losses.
 Table probabilities(const Linear& model, const Table& scores);
 
 struct Metrics {

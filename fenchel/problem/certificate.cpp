@@ -9,31 +9,10 @@
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/problem/feasibility.hpp"
+#include "fenchel/problem/two_levels.hpp"
 
 namespace fenchel::problem {
 namespace {
-
-// A quantity summed twice: at the computed values, and at the worst corner of their uncertainty.
-struct TwoLevels {
-  CompensatedSum nearest;
-  CompensatedSum worst;
-  double terms = 0.0;  // that are not exactly 0
-  void add(const TwoLevels& other) {
-    nearest.add(other.nearest);
-    worst.add(other.worst);
-    terms += other.terms;
-  }
-  void add(double at_value, double at_worst) {
-    nearest.add(at_value);
-    worst.add(at_worst);
-    terms += 1.0;
-  }
-  // The worst sum; a term may have lost a rounding below the smallest double.
-  [[nodiscard]] double bound() const { return terms == 0.0 ? 0.0 : worst.total() + terms * smallest_double; }
-};
-
-// Relative errors of a compensated sum of products and a division: generous.
-constexpr double sum_roundings = 16;
 
 struct Uncertain {
   double value = 0.0;
@@ -130,7 +109,7 @@ double Certificate::relative_gap() const {
   return gap / std::max(std::fabs(primal), std::fabs(dual));
 }
 
-Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {
+void check_arithmetic() {
   // Another library of the process may have changed how doubles are rounded; then no bound of ours holds.
   const volatile double smallest_normal = std::numeric_limits<double>::min();
   const volatile double half = smallest_normal / 2;
@@ -139,6 +118,27 @@ Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.d
         Fault::failure,
         "this process does not round to nearest, or flushes small numbers to zero: no gap can be certified");
   }
+}
+
+Certificate certificate_of(double primal, double primal_low, const TwoLevels& losses, const TwoLevels& penalties,
+                           double weight_sum) {
+  Certificate result{.primal = primal};
+  const double nearest = losses.nearest.total() / weight_sum + penalties.nearest.total();
+  const bool zero = losses.terms == 0.0 && penalties.terms == 0.0;  // every bracket is exactly 0
+  const double worst =
+      zero ? 0.0
+           : widen(widen(losses.bound() / weight_sum, sum_roundings) + widen(penalties.bound(), sum_roundings));
+  if (!std::isfinite(worst) || !std::isfinite(primal) || !std::isfinite(primal_low)) return result;
+  result.gap = worst;
+  result.rounding = worst - nearest;
+  // D = P - (exact gap) >= (lower bound on P) - gap.
+  const double dual_value = primal_low - worst;
+  result.dual = dual_value - 2 * unit_roundoff * std::fabs(dual_value) - smallest_double;
+  return result;
+}
+
+Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.design), unpenalized_(problem) {
+  check_arithmetic();
 }
 
 PrimalPoint Certifier::primal(std::span<const double> w, double b) const { return located(w, b, BiasSearch::none); }
@@ -292,23 +292,9 @@ void Certifier::evaluate(DualPoint& point) const {
 }
 
 Certificate Certifier::pair(const PrimalPoint& primal, const DualPoint& dual) const {
-  Certificate result{.primal = primal.value};
-  if (dual.value == -infinity) return result;
-  TwoLevels gap = loss_brackets(problem_, primal, dual);
-  const TwoLevels penalty = penalty_brackets(problem_, primal, dual);
-  const double nearest = gap.nearest.total() / problem_.sample.weight_sum + penalty.nearest.total();
-  const double loss_part = gap.bound(), penalty_part = penalty.bound();
-  const bool zero = gap.terms == 0.0 && penalty.terms == 0.0;  // every bracket is exactly 0
-  const double worst = zero ? 0.0
-                            : widen(widen(loss_part / problem_.sample.weight_sum, sum_roundings) +
-                                    widen(penalty_part, sum_roundings));
-  if (!std::isfinite(worst) || !std::isfinite(primal.value) || !std::isfinite(primal.value_low)) return result;
-  result.gap = worst;
-  result.rounding = worst - nearest;
-  // D = P - (exact gap) >= (lower bound on P) - gap.
-  const double dual_value = primal.value_low - worst;
-  result.dual = dual_value - 2 * unit_roundoff * std::fabs(dual_value) - smallest_double;
-  return result;
+  if (dual.value == -infinity) return {.primal = primal.value};
+  return certificate_of(primal.value, primal.value_low, loss_brackets(problem_, primal, dual),
+                        penalty_brackets(problem_, primal, dual), problem_.sample.weight_sum);
 }
 
 }  // namespace fenchel::problem

@@ -7,6 +7,7 @@
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/memory.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::registry {
@@ -34,9 +35,67 @@ solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& setti
   return too_large ? solver::RowOrder::windows : solver::RowOrder::shuffled;
 }
 
+// Column `output` of numbers that lie row by row, `outputs` side by side.
+std::vector<double> column_of(std::span<const double> values, std::size_t output, std::size_t outputs) {
+  std::vector<double> column(values.size() / outputs);
+  for (std::size_t i = 0; i < column.size(); ++i) column[i] = values[i * outputs + output];
+  return column;
+}
+
+// The points of all outputs as one; without duals where an output has none.
+struct JointStart {
+  std::vector<double> w, b, beta;
+
+  explicit JointStart(std::span<const solver::Start> starts) {
+    const std::size_t k = starts.size();
+    for (std::size_t l = 0; l < k; ++l) {
+      put(w, starts[l].w, l, k);
+      put(beta, starts[l].alpha, l, k);
+      b.push_back(starts[l].b);
+    }
+  }
+  [[nodiscard]] solver::MulticlassStart view() const { return {.w = w, .b = b, .beta = beta}; }
+
+ private:
+  static void put(std::vector<double>& all, std::span<const double> values, std::size_t l, std::size_t k) {
+    all.resize(values.size() * k);
+    for (std::size_t i = 0; i < values.size(); ++i) all[i * k + l] = values[i];
+  }
+};
+
+Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
+  const Stopwatch clock;
+  const problem::MulticlassProblem problem = plan.multiclass();
+  const std::size_t k = problem.classes();
+  Fit result;
+  result.row_order = row_order_for(problem.design.matrix, plan.settings());
+  const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem);
+  const JointStart begin(start);
+  const std::unique_ptr<solver::MulticlassSolver> solver =
+      entry.make(problem, begin.view(), {plan.settings().seed, result.row_order});
+  const run::MulticlassResult run = run::run(problem, *solver, options);
+  for (std::size_t l = 0; l < k; ++l) {
+    result.outputs.push_back({.w = column_of(run.w, l, k),
+                              .b = run.b.empty() ? 0.0 : run.b[l],
+                              .beta = column_of(run.beta, l, k),
+                              .certificate = run.certificate,
+                              .bias_range = {},
+                              .status = run.status,
+                              .passes = run.passes});
+  }
+  result.solver = entry.name;
+  result.status = run.status;
+  result.passes = run.passes;
+  result.certificate_passes = run.certificate_passes;
+  result.total = run.certificate;
+  result.seconds = clock.seconds();
+  return result;
+}
+
 }  // namespace
 
-problem::Certificate total_of(std::span<const Output> outputs) {
+problem::Certificate total_of(std::span<const Output> outputs, bool joint) {
+  if (joint) return outputs.front().certificate;
   problem::Certificate total{.primal = 0.0, .dual = 0.0, .gap = 0.0, .rounding = 0.0};
   double magnitude = 0.0;  // of the duals, which may have either sign
   for (const Output& output : outputs) {
@@ -55,6 +114,7 @@ problem::Certificate total_of(std::span<const Output> outputs) {
 }
 
 Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
+  if (plan.joint()) return fit_jointly(plan, options, start);
   const Stopwatch clock;
   const Settings& settings = plan.settings();
   const std::vector<std::string_view> demanded = demands(settings);

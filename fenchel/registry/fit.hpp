@@ -13,10 +13,10 @@
 namespace fenchel::registry {
 
 struct Output {
-  std::vector<double> w;     // one a feature and, for a regularized bias, one for the constant
-  double b = 0.0;            // the free bias; 0 otherwise
-  std::vector<double> beta;  // weighted duals c_i alpha_i
-  problem::Certificate certificate;
+  std::vector<double> w;             // one a feature and, for a regularized bias, one for the constant
+  double b = 0.0;                    // the free bias; 0 otherwise
+  std::vector<double> beta;          // weighted duals c_i alpha_i; c_i beta_il under a multiclass loss
+  problem::Certificate certificate;  // under a multiclass loss that of all outputs together
   Interval bias_range{};  // encloses the bias of every optimal solution; the whole line where nothing is known
   run::Status status = run::Status::stalled;
   double passes = 0.0;
@@ -34,7 +34,8 @@ struct Fit {
   double seconds = 0.0;
 };
 
-problem::Certificate total_of(std::span<const Output> outputs);
+// Sums over the outputs that stay bounds; those of a multiclass loss all have the certificate of their one problem.
+problem::Certificate total_of(std::span<const Output> outputs, bool joint = false);
 
 // `start` is empty or holds one point an output. The time limit holds for the whole fit, the limit on passes for each output.
 Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start = {});

@@ -67,6 +67,14 @@ void Plan::find_classes() {
     throw Error(Fault::input, fmt::format("all {} rows have the label {}, but --loss {} needs two classes",
                                           labels.size(), classes_.front(), loss::name(settings_.loss)));
   }
+  if (joint()) {
+    class_of_.resize(labels.size());
+    std::transform(labels.begin(), labels.end(), class_of_.begin(), [&](double label) {
+      return static_cast<std::uint32_t>(std::lower_bound(classes_.begin(), classes_.end(), label) -
+                                        classes_.begin());
+    });
+    return;
+  }
   const std::size_t first = classes_.size() == 2 ? 1 : 0;  // of two classes, the larger is +1
   for (std::size_t k = first; k < classes_.size(); ++k) {
     std::vector<double> target(labels.size());
@@ -167,17 +175,35 @@ void Plan::find_scales() {
   }
 }
 
-problem::Problem Plan::problem(std::size_t output) const {
+data::Design Plan::design() const {
+  return {.matrix = dataset_.matrix(),
+          .constant = settings_.bias == Bias::regularized ? settings_.bias_value : 0.0};
+}
+
+penalty::Separable Plan::penalty() const {
   const bool regularized = settings_.bias == Bias::regularized;
   std::vector<double> factors = factors_;
   std::vector<double> scales = scales_;
   if (regularized && !factors.empty()) factors.push_back(1.0);
   if (regularized && !scales.empty()) scales.push_back(1.0);
-  return {.design = {.matrix = dataset_.matrix(), .constant = regularized ? settings_.bias_value : 0.0},
-          .sample = {.targets = targets_[output], .weights = combined_, .weight_sum = weight_sum_},
-          .loss = settings_.loss,
-          .penalty = penalty::Separable(strength_, std::move(factors), std::move(scales)),
+  return penalty::Separable(strength_, std::move(factors), std::move(scales));
+}
+
+problem::Problem Plan::problem(std::size_t output) const {
+  return {.design = design(),
+          .sample = {.targets = targets_.at(output), .weights = combined_, .weight_sum = weight_sum_},
+          .loss = settings_.loss.scalar().value(),
+          .penalty = penalty(),
           .free_bias = settings_.bias == Bias::free};
+}
+
+problem::MulticlassProblem Plan::multiclass() const {
+  return {
+      .design = design(),
+      .sample = {.targets = class_of_, .classes = classes_.size(), .weights = combined_, .weight_sum = weight_sum_},
+      .loss = settings_.loss.vector().value(),
+      .penalty = penalty(),
+      .free_bias = settings_.bias == Bias::free};
 }
 
 }  // namespace fenchel::registry

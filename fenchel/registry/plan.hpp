@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "fenchel/data/dataset.hpp"
+#include "fenchel/problem/multiclass.hpp"
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/registry/settings.hpp"
 
@@ -21,12 +23,23 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  // One problem for two classes or a regression, one a class (against the rest) for more.
-  [[nodiscard]] std::size_t outputs() const { return targets_.size(); }
+  // Vectors of weights: one for two classes or a regression, one a class for more. Under a multiclass loss one a class, always,
+  // and they are one problem.
+  [[nodiscard]] std::size_t outputs() const { return joint() ? classes_.size() : targets_.size(); }
+  [[nodiscard]] bool joint() const { return settings_.loss.joint(); }
+  // The problem of an output, that of its class against the rest; not under a multiclass loss.
   [[nodiscard]] problem::Problem problem(std::size_t output) const;
+  // The problem of all outputs; under a multiclass loss only.
+  [[nodiscard]] problem::MulticlassProblem multiclass() const;
+
+  [[nodiscard]] std::size_t rows() const { return dataset_.rows(); }
+  [[nodiscard]] std::size_t features() const { return data::cols(dataset_.matrix()); }
+  // c_i up to a common power of two, as the problems have them; empty: all 1.
+  [[nodiscard]] std::span<const double> combined_weights() const { return combined_; }
 
   [[nodiscard]] std::span<const double> classes() const { return classes_; }  // ascending; empty for a regression
   [[nodiscard]] double lambda() const { return lambda_; }
+  [[nodiscard]] penalty::Separable penalty() const;  // of every output
   [[nodiscard]] penalty::Strength strength() const { return strength_; }
   [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }   // as given
   [[nodiscard]] std::span<const double> penalty_factors() const { return factors_; }  // as given
@@ -38,6 +51,7 @@ class Plan {
   void combine_weights();
   void resolve_strength();
   void find_scales();
+  [[nodiscard]] data::Design design() const;
 
   const data::Dataset& dataset_;
   Settings settings_;
@@ -45,10 +59,11 @@ class Plan {
   std::vector<double> factors_;
   std::vector<double> scales_;
   std::vector<double> classes_;
-  std::vector<std::vector<double>> targets_;
-  std::vector<double> combined_;   // sample weight x class weight, up to a power of two; empty: all 1
-  double weight_sum_ = 0.0;        // of these
-  double asked_weight_sum_ = 0.0;  // of the weights as asked for, which --C refers to
+  std::vector<std::vector<double>> targets_;  // one an output; empty under a multiclass loss
+  std::vector<std::uint32_t> class_of_;       // places in classes_; only under a multiclass loss
+  std::vector<double> combined_;              // sample weight x class weight, up to a power of two; empty: all 1
+  double weight_sum_ = 0.0;                   // of these
+  double asked_weight_sum_ = 0.0;             // of the weights as asked for, which --C refers to
   double lambda_ = 0.0;
   penalty::Strength strength_;
 };

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "fenchel/loss/any.hpp"
+#include "fenchel/loss/any_vector.hpp"
 #include "fenchel/penalty/any.hpp"
 #include "fenchel/run/run.hpp"
 #include "fenchel/solver/solver.hpp"
@@ -42,7 +42,7 @@ struct ClassWeight {
 };
 
 struct Settings {
-  loss::Any loss = loss::Hinge{};
+  loss::Chosen loss = loss::Hinge{};
   penalty::Any penalty = penalty::L2{};
   std::optional<double> lambda;             // at most one of lambda and C; neither: C = 1
   std::optional<double> C;                  // lambda = 1 / (C sum c)

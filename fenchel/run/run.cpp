@@ -5,29 +5,43 @@
 #include <utility>
 
 #include "fenchel/base/clock.hpp"
+#include "fenchel/problem/multiclass_certificate.hpp"
 #include "fenchel/run/schedule.hpp"
 
 namespace fenchel::run {
 namespace {
 
-// The best primal and the best dual point seen, and the certificate of the two as a pair: a reported gap never grows.
-class Incumbent {
+// What the loop asks of whoever keeps the best points.
+class Keeper {
  public:
   static constexpr double price = 2.0;  // passes a certificate takes
 
-  explicit Incumbent(const problem::Problem& problem) : certifier_(problem) {}
+  Keeper() = default;
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  virtual ~Keeper() = default;
+  // Takes the solver's candidate into account.
+  virtual void certify() = 0;
+  [[nodiscard]] virtual const problem::Certificate& certificate() const = 0;
+};
 
-  // Takes the solver's candidate into account; returns the passes this took.
-  double certify(const problem::Candidate& candidate) {
-    problem::PrimalPoint primal = certifier_.primal_with_best_bias(candidate.w, candidate.b);
-    problem::DualPoint dual =
-        candidate.alpha.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.alpha);
+// The best primal and the best dual point seen, and the certificate of the two as a pair: a reported gap never grows.
+template <class Certifier, class Primal, class Dual, class Solver>
+class Incumbent : public Keeper {
+ public:
+  template <class Problem>
+  Incumbent(const Problem& problem, Solver& solver) : certifier_(problem), solver_(solver) {}
+
+  void certify() override {
+    const auto candidate = solver_.candidate();
+    Primal primal = certifier_.primal_with_best_bias(candidate.w, candidate.b);
+    Dual dual = dual_of(candidate, primal);
     // Written so that a point whose value is not a number is replaced, and never replaces one.
     const bool better_primal = !primal_ || (std::isfinite(primal.value) && !(primal_->value <= primal.value));
     const bool better_dual = !dual_ || (std::isfinite(dual.value) && !(dual_->value >= dual.value));
     if (better_primal || better_dual) {
-      problem::PrimalPoint& p = better_primal ? primal : *primal_;
-      problem::DualPoint& d = better_dual ? dual : *dual_;
+      Primal& p = better_primal ? primal : *primal_;
+      Dual& d = better_dual ? dual : *dual_;
       const problem::Certificate pair = certifier_.pair(p, d);
       if (!primal_ || pair.gap <= certificate_.gap) {
         certificate_ = pair;
@@ -35,14 +49,37 @@ class Incumbent {
         if (better_dual) dual_ = std::move(dual);
       }
     }
-    if (certificate_.rounding > 0.25 * certificate_.gap) stretch();
-    return price;
   }
 
-  [[nodiscard]] const problem::Certificate& certificate() const { return certificate_; }
+  [[nodiscard]] const problem::Certificate& certificate() const override { return certificate_; }
+
+ protected:
+  Certifier certifier_;
+  Solver& solver_;
+  std::optional<Primal> primal_;
+  std::optional<Dual> dual_;
+  problem::Certificate certificate_;
+
+ private:
+  Dual dual_of(const problem::Candidate& candidate, const Primal& primal) const {
+    return candidate.alpha.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.alpha);
+  }
+  Dual dual_of(const problem::MulticlassCandidate& candidate, const Primal& primal) const {
+    return candidate.beta.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.beta);
+  }
+};
+
+class ScalarIncumbent final
+    : public Incumbent<problem::Certifier, problem::PrimalPoint, problem::DualPoint, solver::Solver> {
+ public:
+  using Incumbent::Incumbent;
+
+  void certify() override {
+    Incumbent::certify();
+    if (certificate_.rounding > 0.25 * certificate_.gap) stretch();
+  }
 
   void release(Result& result) {
-    result.certificate = certificate_;
     result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
     result.w = std::move(primal_->w);
     result.b = primal_->b;
@@ -62,11 +99,18 @@ class Incumbent {
       primal_ = std::move(point);
     }
   }
+};
 
-  problem::Certifier certifier_;
-  std::optional<problem::PrimalPoint> primal_;
-  std::optional<problem::DualPoint> dual_;
-  problem::Certificate certificate_;
+class MulticlassIncumbent final : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal,
+                                                   problem::MulticlassDual, solver::MulticlassSolver> {
+ public:
+  using Incumbent::Incumbent;
+
+  void release(MulticlassResult& result) {
+    result.w = std::move(primal_->w);
+    result.b = std::move(primal_->b);
+    result.beta = std::move(dual_->beta);
+  }
 };
 
 // The gap has stopped moving when it has not fallen by 1 % while the work has doubled.
@@ -86,35 +130,14 @@ class StallWatch {
   double since_ = 0.0;
 };
 
-}  // namespace
-
-std::string_view name(Status status) {
-  switch (status) {
-    case Status::optimal: return "optimal";
-    case Status::time_limit: return "time-limit";
-    case Status::max_passes: return "max-passes";
-    case Status::interrupted: return "interrupted";
-    case Status::stalled: return "stalled";
-  }
-  return "";
-}
-
-bool meets(const problem::Certificate& certificate, const Options& options) {
-  if (!certificate.valid()) return false;
-  return certificate.gap <=
-             options.tolerance * std::max(std::fabs(certificate.primal), std::fabs(certificate.dual)) ||
-         certificate.gap <= options.absolute_tolerance;
-}
-
-Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options) {
+// The loop itself. `afterwards` is the number of passes that are still to come when it ends.
+Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& options, double afterwards) {
   const Stopwatch clock;
-  Incumbent incumbent(problem);
   Schedule schedule(options);
   StallWatch watch;
-  Result result;
+  Outcome result;
 
-  const bool ranged = problem.free_bias && problem.penalty.strong_convexity() > 0.0;
-  const double reserve = Incumbent::price + (ranged ? 1.0 : 0.0);
+  const double reserve = Keeper::price + afterwards;
   double last_step = 1.0;
   const auto limit_reached = [&]() -> std::optional<Status> {
     if (options.interrupt != nullptr && options.interrupt->load()) return Status::interrupted;
@@ -125,11 +148,11 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
   };
   const auto certify = [&] {
     const Stopwatch certifying;
-    const double price = incumbent.certify(solver.candidate());
-    result.passes += price;
-    result.certificate_passes += price;
+    incumbent.certify();
+    result.passes += Keeper::price;
+    result.certificate_passes += Keeper::price;
     result.certificate_seconds += certifying.seconds();
-    schedule.certified(result.passes, price, solver.estimate().gap, incumbent.certificate().gap);
+    schedule.certified(result.passes, Keeper::price, solver.estimate().gap, incumbent.certificate().gap);
     if (options.observe) {
       options.observe(
           {.seconds = clock.seconds(), .passes = result.passes, .certificate = incumbent.certificate()});
@@ -153,8 +176,47 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
     }
     break;
   }
+  result.certificate = incumbent.certificate();
+  result.passes += afterwards;
+  return result;
+}
+
+}  // namespace
+
+std::string_view name(Status status) {
+  switch (status) {
+    case Status::optimal: return "optimal";
+    case Status::time_limit: return "time-limit";
+    case Status::max_passes: return "max-passes";
+    case Status::interrupted: return "interrupted";
+    case Status::stalled: return "stalled";
+  }
+  return "";
+}
+
+bool meets(const problem::Certificate& certificate, const Options& options) {
+  if (!certificate.valid()) return false;
+  return certificate.gap <=
+             options.tolerance * std::max(std::fabs(certificate.primal), std::fabs(certificate.dual)) ||
+         certificate.gap <= options.absolute_tolerance;
+}
+
+Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options) {
+  const Stopwatch clock;
+  ScalarIncumbent incumbent(problem, solver);
+  const bool ranged = problem.free_bias && problem.penalty.strong_convexity() > 0.0;
+  Result result{iterate(solver, incumbent, options, ranged ? 1.0 : 0.0), {}, 0.0, {}, {}};
   incumbent.release(result);
-  if (ranged) result.passes += 1.0;
+  result.seconds = clock.seconds();
+  return result;
+}
+
+MulticlassResult run(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,
+                     const Options& options) {
+  const Stopwatch clock;
+  MulticlassIncumbent incumbent(problem, solver);
+  MulticlassResult result{iterate(solver, incumbent, options, 0.0), {}, {}, {}};
+  incumbent.release(result);
   result.seconds = clock.seconds();
   return result;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fenchel/problem/certificate.hpp"
+#include "fenchel/solver/multiclass_solver.hpp"
 #include "fenchel/solver/solver.hpp"
 
 namespace fenchel::run {
@@ -34,21 +35,33 @@ struct Options {
   std::function<void(const Progress&)> observe{};
 };
 
-struct Result {
+struct Outcome {
   Status status = Status::stalled;
   problem::Certificate certificate;
-  std::vector<double> w;
-  double b = 0.0;
-  std::vector<double> beta;  // weighted duals c_i alpha_i, exactly feasible
-  Interval bias_range;       // encloses the free bias of every optimal solution
-  double passes = 0.0;       // certificates included
+  double passes = 0.0;  // certificates included
   double certificate_passes = 0.0;
   double certificate_seconds = 0.0;
   double seconds = 0.0;
 };
 
+struct Result : Outcome {
+  std::vector<double> w;
+  double b = 0.0;
+  std::vector<double> beta;  // weighted duals c_i alpha_i, exactly feasible
+  Interval bias_range;       // encloses the free bias of every optimal solution
+};
+
+// Laid out as in problem::MulticlassPrimal and MulticlassDual.
+struct MulticlassResult : Outcome {
+  std::vector<double> w;
+  std::vector<double> b;  // empty without a free bias
+  std::vector<double> beta;
+};
+
 bool meets(const problem::Certificate& certificate, const Options& options);
 
 Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options);
+MulticlassResult run(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,
+                     const Options& options);
 
 }  // namespace fenchel::run

@@ -65,19 +65,24 @@ struct Estimate {
   double scatter = 1.0;  // the factor by which the gap of a single step may lie above the guess
 };
 
-class Solver {
+// What the loop of run/ sees of every solver, whatever its candidates are.
+class Method {
  public:
-  Solver() = default;
-  Solver(const Solver&) = delete;
-  Solver& operator=(const Solver&) = delete;
-  virtual ~Solver() = default;
+  Method() = default;
+  Method(const Method&) = delete;
+  Method& operator=(const Method&) = delete;
+  virtual ~Method() = default;
 
   // Improves the point; returns the passes over the data this took.
   virtual double step() = 0;
-  [[nodiscard]] virtual problem::Candidate candidate() = 0;
   [[nodiscard]] virtual Estimate estimate() const = 0;
   // Whether further steps cannot change the point.
   [[nodiscard]] virtual bool stationary() const = 0;
+};
+
+class Solver : public Method {
+ public:
+  [[nodiscard]] virtual problem::Candidate candidate() = 0;
 };
 
 }  // namespace fenchel::solver

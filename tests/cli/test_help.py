@@ -6,7 +6,8 @@ import unittest
 from support import SOURCE, CliTest
 
 COMMANDS = ["train", "predict", "certify", "export", "convert", "generate", "info", "solvers"]
-LOSSES = ["hinge", "squared-hinge", "smooth-hinge", "logistic", "squared", "absolute", "huber",
+LOSSES = ["multiclass-hinge", "smooth-multiclass-hinge", "soft-max-of-hinge", "softmax", "hinge", "squared-hinge",
+          "smooth-hinge", "logistic", "squared", "absolute", "huber",
           "epsilon-insensitive", "squared-epsilon-insensitive", "quantile"]
 FITTING = ("--loss --penalty --lambda --C --bias --solver --tol --abs-tol --max-passes --time-limit --threads "
            "--seed --warm-start --weights --class-weight --penalty-factors --precision --trace --json --quiet "

@@ -61,7 +61,7 @@ TEST(Liblinear, CrammerSingerHasAColumnAClass) {
   const Foreign model =
       read_liblinear("solver_type MCSVM_CS\nnr_class 2\nlabel 1 -1\nnr_feature 1\nbias -1\nw\n0.5 -0.5 \n", "m");
   EXPECT_EQ(model.w, (std::vector<Numbers>{{-0.5}, {0.5}}));
-  EXPECT_FALSE(model.loss);
+  EXPECT_EQ(loss::name(model.loss.value()), "multiclass-hinge");
   EXPECT_EQ(labels(linear(model), {.rows = 3, .columns = 2, .values = {-1, 1, 1, -1, 0, 0}}), (Numbers{1, -1, -1}));
 }
 

@@ -58,9 +58,9 @@ inline data::Dataset dataset_of(const Case& setup) {
   return dataset;
 }
 
-inline bool has_classes(const loss::Any& loss) { return loss::task(loss) == loss::Task::classification; }
+inline bool has_classes(const loss::Chosen& loss) { return loss::task(loss) == loss::Task::classification; }
 
-inline double parameter_of(const loss::Any& any) {
+inline double parameter_of(const loss::Chosen& any) {
   return std::visit(
       []<class L>(const L& loss) {
         if constexpr (L::fields.empty()) {
@@ -69,7 +69,7 @@ inline double parameter_of(const loss::Any& any) {
           return loss.*(L::fields[0].member);
         }
       },
-      any);
+      static_cast<const loss::Chosen::Variant&>(any));
 }
 
 // s_j^2 = sum_{i<k} c_i c_k (x_ij - x_kj)^2 / (sum c)^2, which never cancels; 1 for constant columns.

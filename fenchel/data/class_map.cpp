@@ -1,0 +1,129 @@
+#include "fenchel/data/class_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fenchel/base/rounding.hpp"
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::data {
+namespace {
+
+// Classes that one thread takes together in X' A: a cache line of them.
+constexpr std::size_t classes_in_chunk = 8;
+
+// Blocks of rows that are worth a task of their own, however few rows there are.
+template <class Work>
+void for_each_row_block(std::size_t rows, Work&& work) {
+  constexpr std::size_t block = 256;
+  tbb::parallel_for(std::size_t{0}, (rows + block - 1) / block,
+                    [&](std::size_t k) { work(k * block, std::min(rows, (k + 1) * block)); });
+}
+
+// Calls visit(j, x) for every entry of the row and for the constant column.
+template <class Row, class Visit>
+void for_each_entry(const Row& row, const Design& design, Visit&& visit) {
+  row.for_each(visit);
+  if (design.constant != 0.0) visit(design.cols() - 1, design.constant);
+}
+
+double largest_magnitude(const double* values, std::size_t count) {
+  double largest = 0.0;
+  for (std::size_t l = 0; l < count; ++l) largest = std::max(largest, std::fabs(values[l]));
+  return largest;
+}
+
+}  // namespace
+
+void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
+  const std::size_t k = classes_;
+  std::visit(
+      [&](const auto& m) {
+        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            double* const sums = z.data() + i * k;
+            std::fill_n(sums, k, 0.0);
+            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
+              const double* const weights = w.data() + j * k;
+              for (std::size_t l = 0; l < k; ++l) sums[l] += x * weights[l];
+            });
+          }
+        });
+      },
+      design_.matrix);
+}
+
+void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span<double> error) const {
+  const std::size_t k = classes_;
+  std::visit(
+      [&](const auto& m) {
+        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          std::vector<double> magnitudes(k);
+          for (std::size_t i = begin; i < end; ++i) {
+            double* const sums = z.data() + i * k;
+            std::fill_n(sums, k, 0.0);
+            std::fill(magnitudes.begin(), magnitudes.end(), 0.0);
+            double terms = 0.0;
+            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
+              const double* const weights = w.data() + j * k;
+              for (std::size_t l = 0; l < k; ++l) {
+                const double product = x * weights[l];
+                sums[l] += product;
+                magnitudes[l] += std::fabs(product);
+              }
+              terms += 1.0;
+            });
+            const double magnitude = largest_magnitude(magnitudes.data(), k);
+            // As in LinearMap: so many products and sums, in the magnitude too; a product may underflow.
+            error[i] = terms == 0.0
+                           ? 0.0
+                           : widen(gamma_bound(terms + 2) * magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
+                                 terms * smallest_double;
+          }
+        });
+      },
+      design_.matrix);
+}
+
+void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const {
+  const std::size_t k = classes_;
+  const std::size_t chunks = (k + classes_in_chunk - 1) / classes_in_chunk;
+  std::visit(
+      [&](const auto& m) {
+        tbb::parallel_for(std::size_t{0}, chunks, [&](std::size_t chunk) {
+          const std::size_t first = chunk * classes_in_chunk;
+          const std::size_t count = std::min(classes_in_chunk, k - first);
+          for (std::size_t j = 0; j < cols(); ++j) std::fill_n(u.data() + j * k + first, count, 0.0);
+          for (std::size_t i = 0; i < m.rows(); ++i) {
+            const double* const factors = a.data() + i * k + first;
+            if (largest_magnitude(factors, count) == 0.0) continue;
+            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
+              double* const sums = u.data() + j * k + first;
+              for (std::size_t l = 0; l < count; ++l) sums[l] += x * factors[l];
+            });
+          }
+        });
+      },
+      design_.matrix);
+}
+
+std::vector<double> ClassMap::adjoint_error(std::span<const double> a) const {
+  std::vector<double> bound(cols(), 0.0);
+  std::visit(
+      [&](const auto& m) {
+        for (std::size_t i = 0; i < m.rows(); ++i) {
+          const double largest = largest_magnitude(a.data() + i * classes_, classes_);
+          if (largest == 0.0) continue;
+          for_each_entry(m.row(i), design_, [&](std::size_t j, double x) { bound[j] += std::fabs(x) * largest; });
+        }
+      },
+      design_.matrix);
+  const auto terms = static_cast<double>(rows());
+  const double relative = gamma_bound(terms + 6);
+  for (double& b : bound) {
+    if (b != 0.0) b = widen(relative * b * (1.0 + relative), 4) + terms * smallest_double;
+  }
+  return bound;
+}
+
+}  // namespace fenchel::data

@@ -1,0 +1,159 @@
+// The two innermost loops of multiclass solvers: the k scores of a row, and a rank-one update of the k weights of its
+// features. Weights lie feature by feature, padded to `stride` numbers, a multiple of `lanes`. Every class has its own sum in
+// the order of the row, so that wider vector instructions, which are used where the processor has them, give the
+// same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "fenchel/data/matrix.hpp"
+
+namespace fenchel::kernel {
+
+inline constexpr std::size_t lanes = 4;
+inline constexpr std::size_t padded(std::size_t classes) { return (classes + lanes - 1) / lanes * lanes; }
+
+namespace detail {
+
+// A vector of `lanes` doubles; where registers are narrower the compiler uses several.
+typedef double Lanes __attribute__((vector_size(8 * lanes)));  // NOLINT(modernize-use-using): it takes no attribute
+
+#define FENCHEL_INLINE [[gnu::always_inline]] inline
+
+FENCHEL_INLINE void load(const double* from, Lanes& to) { std::memcpy(&to, from, sizeof to); }
+FENCHEL_INLINE void store(const Lanes& from, double* to) { std::memcpy(to, &from, sizeof from); }
+
+// Entry n of a row as its column and value.
+template <class Value>
+FENCHEL_INLINE std::size_t column(const data::SparseRow<Value>& row, std::size_t n) {
+  return row.columns.data()[n];
+}
+template <class Value>
+FENCHEL_INLINE std::size_t column(const data::DenseRow<Value>& /*row*/, std::size_t n) {
+  return n;
+}
+
+// Identity: the weights themselves are stored.
+struct PlainWeights {
+  FENCHEL_INLINE void apply(std::size_t /*j*/, Lanes& /*weights*/) const {}
+};
+// u is stored, and w = S(u, l1) / l2.
+struct ThresholdedWeights {
+  const double* l1;
+  const double* inverse_l2;
+  std::size_t step;  // 0: one strength for all features
+  FENCHEL_INLINE void apply(std::size_t j, Lanes& weights) const {
+    const double t = l1[j * step], scale = inverse_l2[j * step];
+    const Lanes zero = {};
+    const Lanes above = weights - t, below = weights + t;
+    weights = (weights > t ? above : (weights < -t ? below : zero)) * scale;
+  }
+};
+
+template <int Width, class Row, class Weights>
+FENCHEL_INLINE void score_columns(const Row& row, const Weights& weights, const double* w, std::size_t stride,
+                                  double* scores) {
+  Lanes sums[Width] = {};
+  const std::size_t count = row.values.size();
+  const auto* const values = row.values.data();
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t j = column(row, n);
+    const double* const from = w + j * stride;
+    const auto x = static_cast<double>(values[n]);
+    for (int v = 0; v < Width; ++v) {
+      Lanes entry;
+      load(from + static_cast<std::size_t>(v) * lanes, entry);
+      weights.apply(j, entry);
+      sums[v] += entry * x;
+    }
+  }
+  for (int v = 0; v < Width; ++v) store(sums[v], scores + static_cast<std::size_t>(v) * lanes);
+}
+
+template <class Row, class Weights>
+FENCHEL_INLINE void score_all(const Row& row, const Weights& weights, const double* w, std::size_t stride,
+                              double* scores) {
+  std::size_t first = 0;
+  for (; first + 8 * lanes <= stride; first += 8 * lanes) {
+    score_columns<8>(row, weights, w + first, stride, scores + first);
+  }
+  for (; first + 4 * lanes <= stride; first += 4 * lanes) {
+    score_columns<4>(row, weights, w + first, stride, scores + first);
+  }
+  switch ((stride - first) / lanes) {
+    case 3: score_columns<3>(row, weights, w + first, stride, scores + first); break;
+    case 2: score_columns<2>(row, weights, w + first, stride, scores + first); break;
+    case 1: score_columns<1>(row, weights, w + first, stride, scores + first); break;
+    default: break;
+  }
+}
+
+template <class Row>
+FENCHEL_INLINE void add_all(const Row& row, const double* change, std::size_t stride, double* w) {
+  const std::size_t count = row.values.size();
+  const auto* const values = row.values.data();
+  for (std::size_t n = 0; n < count; ++n) {
+    double* const to = w + column(row, n) * stride;
+    const auto x = static_cast<double>(values[n]);
+    for (std::size_t l = 0; l < stride; l += lanes) {
+      Lanes entry, delta;
+      load(to + l, entry);
+      load(change + l, delta);
+      entry += delta * x;
+      store(entry, to + l);
+    }
+  }
+}
+
+#undef FENCHEL_INLINE
+
+#if defined(__x86_64__)
+template <class Row, class Weights>
+[[gnu::target("avx2")]] void score_avx2(const Row& row, const Weights& weights, const double* w, std::size_t stride,
+                                        double* scores) {
+  score_all(row, weights, w, stride, scores);
+}
+template <class Row>
+[[gnu::target("avx2")]] void add_avx2(const Row& row, const double* change, std::size_t stride, double* w) {
+  add_all(row, change, stride, w);
+}
+inline bool has_avx2() {
+  static const bool found = __builtin_cpu_supports("avx2") != 0;
+  return found;
+}
+#endif
+
+}  // namespace detail
+
+// scores_l = sum_j x_j w_jl
+template <class Row, class Weights>
+void row_scores(const Row& row, const Weights& weights, const double* w, std::size_t stride, double* scores) {
+#if defined(__x86_64__)
+  if (detail::has_avx2()) return detail::score_avx2(row, weights, w, stride, scores);
+#endif
+  detail::score_all(row, weights, w, stride, scores);
+}
+
+// w_jl += x_j change_l
+template <class Row>
+void add_row(const Row& row, const double* change, std::size_t stride, double* w) {
+#if defined(__x86_64__)
+  if (detail::has_avx2()) return detail::add_avx2(row, change, stride, w);
+#endif
+  detail::add_all(row, change, stride, w);
+}
+
+// The same for the few classes of a list.
+template <class Row>
+void add_row(const Row& row, std::span<const std::uint32_t> classes, const double* change, std::size_t stride,
+             double* w) {
+  row.for_each([&](std::size_t j, double x) {
+    double* const to = w + j * stride;
+    for (const std::uint32_t l : classes) to[l] += x * change[l];
+  });
+}
+
+}  // namespace fenchel::kernel

@@ -1,0 +1,156 @@
+// One sweep of dual ascent over the rows of a multiclass problem, one block of k dual variables at a time, templated on
+// storage, loss and link (see class_rows.hpp for what is stored of the weights).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fenchel/kernel/class_rows.hpp"
+#include "fenchel/loss/vector_loss.hpp"
+
+namespace fenchel::kernel {
+
+struct MulticlassSweepState {
+  std::span<const std::uint32_t> order;  // rows to visit
+  std::span<const std::uint32_t> targets;
+  std::span<const double> shares;      // c_i / sum c
+  std::span<const double> curvatures;  // q_i
+  std::size_t classes = 0;
+  std::size_t stride = 0;        // of the stored weights
+  std::span<double> stored;      // w, or u where w = S(u, l1)/l2
+  double inverse_l2 = 1.0;       // of stored weights that are w; 1 for u
+  std::span<double> beta;        // rows x classes
+  std::span<double> b;           // of the proximal subproblem; empty without a free bias
+  double bias_step = 0.0;        // 1/kappa
+  double constant = 0.0;         // value of the constant column, the last one
+  std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
+  std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
+};
+
+// Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.
+struct MulticlassSweepReport {
+  double sampled_terms = 0.0;
+  double sampled_losses = 0.0;
+  double sampled_shares = 0.0;
+  double visited_shares = 0.0;
+  bool changed = false;
+};
+
+template <class Rows, loss::VectorLoss L, class Weights>
+class MulticlassSweep {
+ public:
+  MulticlassSweep(const Rows& rows, const L& loss, const Weights& weights, MulticlassSweepState& state)
+      : rows_(rows),
+        loss_(loss),
+        weights_(weights),
+        state_(state),
+        scores_(state.stride),
+        change_(state.stride),
+        a_(state.classes),
+        next_(state.classes),
+        scratch_(3 * state.classes) {}
+
+  MulticlassSweepReport run() {
+    MulticlassSweepReport report;
+    std::size_t until_sample = 0;
+    for (const std::uint32_t i : state_.order) {
+      const auto row = rows_.row(i);
+      margins(row, state_.targets[i]);
+      report.visited_shares += state_.shares[i];
+      if (until_sample-- == 0) {
+        until_sample = state_.sample_every - 1;
+        sample(i, report);
+      }
+      const bool changed = step(i, row);
+      report.changed = report.changed || changed;
+      if (changed) {
+        state_.idle[i] = 0;
+      } else if (state_.idle[i] < 255) {
+        ++state_.idle[i];
+      }
+    }
+    return report;
+  }
+
+ private:
+  // The constant column as a row of its own.
+  [[nodiscard]] double* constant_weights() const { return state_.stored.data() + rows_.cols() * state_.stride; }
+
+  template <class Row>
+  void margins(const Row& row, std::size_t y) {
+    row_scores(row, weights_, state_.stored.data(), state_.stride, scores_.data());
+    const std::size_t k = state_.classes;
+    if (state_.constant != 0.0) {
+      for (std::size_t l = 0; l < state_.stride; l += lanes) {
+        detail::Lanes entry, score;
+        detail::load(constant_weights() + l, entry);
+        detail::load(scores_.data() + l, score);
+        weights_.apply(rows_.cols(), entry);
+        score += entry * state_.constant;
+        detail::store(score, scores_.data() + l);
+      }
+    }
+    if (!state_.b.empty()) {
+      for (std::size_t l = 0; l < k; ++l) scores_[l] += state_.b[l];
+    }
+    const double own = scores_[y];
+    for (std::size_t l = 0; l < k; ++l) a_[l] = scores_[l] - own;
+  }
+
+  void sample(std::uint32_t i, MulticlassSweepReport& report) {
+    const std::size_t y = state_.targets[i];
+    const std::span<const double> beta = block(i);
+    double rest = 1.0;
+    for (std::size_t l = 0; l < beta.size(); ++l) rest -= l == y ? 0.0 : beta[l];
+    report.sampled_terms +=
+        state_.shares[i] * loss_.fenchel_young({.y = y, .a = a_, .beta = beta, .rest = std::max(0.0, rest)});
+    report.sampled_losses += state_.shares[i] * loss_.value(y, a_);
+    report.sampled_shares += state_.shares[i];
+  }
+
+  template <class Row>
+  bool step(std::uint32_t i, const Row& row) {
+    const std::size_t k = state_.classes;
+    const std::size_t y = state_.targets[i];
+    const std::span<double> beta = block(i);
+    loss_.dual_step(y, a_, state_.curvatures[i], beta, next_, scratch_);
+    changed_.clear();
+    double moved = 0.0;
+    for (std::size_t l = 0; l < k; ++l) {
+      const double delta = next_[l] - beta[l];
+      beta[l] = next_[l];
+      change_[l] = -state_.shares[i] * delta;
+      if (delta == 0.0 || l == y) continue;
+      moved += delta;
+      changed_.push_back(static_cast<std::uint32_t>(l));
+    }
+    if (changed_.empty()) return false;
+    change_[y] = state_.shares[i] * moved;
+    changed_.push_back(static_cast<std::uint32_t>(y));
+    for (std::size_t l = 0; l < state_.b.size(); ++l) state_.b[l] += change_[l] * state_.bias_step;
+    for (std::size_t l = 0; l < k; ++l) change_[l] *= state_.inverse_l2;
+    if (16 * changed_.size() <= state_.stride) {  // a vector instruction does four classes at a time
+      add_row(row, changed_, change_.data(), state_.stride, state_.stored.data());
+    } else {
+      add_row(row, change_.data(), state_.stride, state_.stored.data());
+    }
+    if (state_.constant != 0.0) {
+      for (std::size_t l = 0; l < k; ++l) constant_weights()[l] += change_[l] * state_.constant;
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::span<double> block(std::uint32_t i) const {
+    return state_.beta.subspan(std::size_t{i} * state_.classes, state_.classes);
+  }
+
+  const Rows& rows_;
+  const L& loss_;
+  const Weights& weights_;
+  MulticlassSweepState& state_;
+  std::vector<double> scores_, change_, a_, next_, scratch_;
+  std::vector<std::uint32_t> changed_;
+};
+
+}  // namespace fenchel::kernel

@@ -1,0 +1,151 @@
+// What multiclass-hinge (gamma = 0) and smooth-multiclass-hinge share. With v_j = 1 + a_j for j != y:
+//     phi = max over beta of  beta.v - (gamma/2) ||beta||^2,   phi*(beta) = (gamma/2) ||beta||^2 - sum beta.
+// Fenchel-Young: for every t >= 0 (the multiplier of sum beta <= 1), by weak duality,
+//     phi + phi* - beta.a  <=  t (1 - sum beta) + sum_j h(v_j - t, beta_j),
+//     h(r, b) = (r - gamma b)^2 / (2 gamma) where r >= 0,  gamma b^2 / 2 - b r where r < 0,
+// with equality at the best t. So a t that is only nearly right costs little and never validity, and the terms are
+// non-negative and separate. For gamma = 0, t has to be max(0, max_j v_j) at least.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "fenchel/loss/vector_loss.hpp"
+#include "fenchel/projection/capped_simplex.hpp"
+
+namespace fenchel::loss::simplex_family {
+
+inline double largest_violation(std::size_t y, std::span<const double> a) {
+  double largest = 0.0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    if (j != y) largest = std::max(largest, 1.0 + a[j]);
+  }
+  return largest;
+}
+
+inline void set_rest(std::size_t y, std::span<double> beta) {
+  beta[y] = 0.0;
+  double sum = 0.0;
+  for (const double b : beta) sum += b;
+  beta[y] = std::max(0.0, 1.0 - sum);
+}
+
+// The best t, by Michelot's method on v itself (see projection/capped_simplex.hpp): sum_j max(v_j - t, 0) = gamma, or t = 0.
+inline double threshold(std::size_t y, std::span<const double> a, double gamma) {
+  double t = 0.0, last_count = -1.0;
+  for (std::size_t round = 0; round <= a.size(); ++round) {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      const double v = 1.0 + a[j];
+      if (j == y || v <= t) continue;
+      sum += v;
+      count += 1.0;
+    }
+    if (count == last_count || count == 0.0 || sum - count * t <= gamma) break;
+    last_count = count;
+    t = std::max(t, (sum - gamma) / count);
+  }
+  return t;
+}
+
+// beta = the projection of v / gamma. The spans may be the same.
+inline void project(std::size_t y, std::span<const double> a, double gamma, std::span<double> beta) {
+  for (std::size_t j = 0; j < a.size(); ++j) beta[j] = (1.0 + a[j]) / gamma;
+  beta[y] = 0.0;
+  projection::apply_threshold(beta, projection::projection_threshold(beta), beta);
+}
+
+inline double conjugate(std::size_t y, std::span<const double> beta, double gamma) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < beta.size(); ++j) sum += j == y ? 0.0 : beta[j] * (0.5 * gamma * beta[j] - 1.0);
+  return sum;
+}
+
+// h from above, for r known up to `error`. The square form bounds both pieces, so that it may be taken in doubt.
+inline double term(double r, double error, double gamma, const RowPoint& point, std::size_t j) {
+  const double beta = point.beta_up(j);
+  if (r + error < 0.0 || gamma == 0.0) {
+    return beta == 0.0 ? 0.0 : widen(beta * (0.5 * gamma * beta + (error - r)), 6);
+  }
+  const double mismatch = std::fabs(r - gamma * point.beta[j]) + error + gamma * (beta - point.beta[j]) +
+                          8 * unit_roundoff * (std::fabs(r) + gamma * beta);
+  return widen(0.5 * mismatch * (mismatch / gamma), 6);
+}
+
+inline double fenchel_young(const RowPoint& point, double gamma, double t) {
+  if (!point.finite() || !std::isfinite(t)) return infinity;
+  double sum = t == 0.0 ? 0.0 : widen(t * point.rest_up(), 3);
+  for (std::size_t j = 0; j < point.classes(); ++j) {
+    if (j == point.y) continue;
+    const double r = (1.0 + point.a[j]) - t;
+    sum += term(r, point.error(j, 1.0 + t), gamma, point, j);
+  }
+  if (sum == 0.0) return 0.0;
+  return std::fmin(infinity, widen(sum, static_cast<double>(point.classes()) + 2));  // fmin: an overflow may be NaN
+}
+
+inline void to_vertex(std::size_t y, std::span<const double> a, std::span<double> result) {
+  std::size_t best = y == 0 ? 1 : 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    if (j != y && a[j] > a[best]) best = j;
+  }
+  std::fill(result.begin(), result.end(), 0.0);
+  if (1.0 + a[best] > 0.0) result[best] = 1.0;
+}
+
+// (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
+// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. Only the few mu_j > 0 matter for the threshold:
+// they are gathered in `scratch` first.
+inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                      std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
+  if (gamma + q <= 0.0) return to_vertex(y, a, result);
+  const std::size_t k = a.size();
+  double sums[4] = {};
+  std::size_t j = 0;
+  for (; j + 4 <= k; j += 4) {
+    for (std::size_t l = 0; l < 4; ++l) sums[l] += beta[j + l];
+  }
+  for (; j < k; ++j) sums[0] += beta[j];
+  const double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) - beta[y];
+  const double scale = 1.0 / (gamma + q);
+  for (j = 0; j < k; ++j) result[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
+  result[y] = 0.0;
+  std::size_t count = 0;
+  for (j = 0; j < k; ++j) {
+    scratch[count] = result[j];
+    count += result[j] > 0.0 ? 1 : 0;
+  }
+  const double theta = projection::dual_threshold(scratch.first(count), q * scale);
+  projection::apply_threshold(result, theta, result);
+}
+
+// On the classes with beta_j > 0 the second derivative is 1/gamma, less its mean where sum beta = 1 holds them together.
+inline void add_curvature(std::size_t y, std::span<const double> beta, double gamma, double weight,
+                          std::span<double> result) {
+  const std::size_t k = beta.size();
+  double sum = 0.0, count = 0.0;
+  for (std::size_t j = 0; j < k; ++j) {
+    if (j == y || beta[j] == 0.0) continue;
+    sum += beta[j];
+    count += 1.0;
+  }
+  if (count == 0.0) return;
+  const double unit = weight / gamma;
+  const bool capped = sum >= 1.0 - 1e-12;
+  const double shared = capped ? unit / count : 0.0;
+  for (std::size_t j = 0; j < k; ++j) {
+    if (j == y || beta[j] == 0.0) continue;
+    result[j * k + j] += unit;
+    if (capped) {
+      for (std::size_t l = 0; l < k; ++l) result[j * k + l] -= l != y && beta[l] > 0.0 ? shared : 0.0;
+    } else {
+      result[j * k + y] -= unit;
+      result[y * k + j] -= unit;
+      result[y * k + y] += unit;
+    }
+  }
+}
+
+}  // namespace fenchel::loss::simplex_family

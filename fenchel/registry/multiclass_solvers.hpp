@@ -1,0 +1,37 @@
+// The list of solvers for multiclass losses, in the manner of solvers.hpp; a method may have an entry in both lists, under
+// one name.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "fenchel/problem/multiclass.hpp"
+#include "fenchel/solver/multiclass_sdca.hpp"
+
+namespace fenchel::registry {
+
+using MulticlassSolvers = std::tuple<solver::MulticlassSdca>;
+
+struct MulticlassSolverEntry {
+  std::string_view name;
+  std::optional<std::string_view> (*missing)(const loss::AnyVector&, const penalty::Separable&);
+  std::unique_ptr<solver::MulticlassSolver> (*make)(const problem::MulticlassProblem&,
+                                                    const solver::MulticlassStart&, solver::Chance);
+};
+
+const std::vector<MulticlassSolverEntry>& multiclass_solvers();
+
+// What the solver of this name lacks for a loss of either kind and a penalty, or nothing.
+std::optional<std::string_view> missing(std::string_view solver, const loss::Chosen& loss,
+                                        const penalty::Separable& penalty);
+
+// The names of the solvers that take this loss and penalty.
+std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty);
+
+// As in solvers.hpp.
+const MulticlassSolverEntry& choose(std::string_view name, const problem::MulticlassProblem& problem);
+
+}  // namespace fenchel::registry

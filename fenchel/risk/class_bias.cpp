@@ -1,0 +1,143 @@
+#include "fenchel/risk/class_bias.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include <Eigen/Dense>
+
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::risk {
+namespace {
+
+template <class L>
+ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const double> z, std::span<const double> b) {
+  const std::size_t k = sample.classes;
+  return sum_shift_models(sample.targets.size(), k,
+                          [&](std::size_t i, ShiftModel& model, std::span<double> scratch) {
+                            const double share = sample.weight(i) / sample.weight_sum;
+                            if (share == 0.0) return;
+                            const std::size_t y = sample.targets[i];
+                            const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
+                            margins_of(z.subspan(i * k, k), b, y, a);
+                            model.value += share * loss.value(y, a);
+                            loss.dual(y, a, beta);
+                            double sum = 0.0;
+                            for (std::size_t l = 0; l < k; ++l) {
+                              if (l == y) continue;
+                              model.gradient[l] += share * beta[l];
+                              sum += beta[l];
+                            }
+                            model.gradient[y] -= share * sum;
+                            loss.add_curvature(y, beta, share, model.curvature);
+                          });
+}
+
+template <class L>
+std::vector<double> search(const L& loss, const ClassSample& sample, std::span<const double> z,
+                           std::vector<double> start) {
+  return minimize_shifts(std::move(start), [&](std::span<const double> b) { return risk_at(loss, sample, z, b); });
+}
+
+// Where the loss has kinks, a smoothed one shows the way, from far to near; every stop is judged by the loss itself.
+std::vector<double> search(const loss::MulticlassHinge& hinge, const ClassSample& sample, std::span<const double> z,
+                           std::vector<double> start) {
+  std::vector<double> best = start;
+  double least = mean_loss(hinge, sample, z, best);
+  for (const double gamma : {1e-1, 1e-2, 1e-3, 1e-4}) {
+    start = search(loss::SmoothMulticlassHinge{gamma}, sample, z, std::move(start));
+    const double value = mean_loss(hinge, sample, z, start);
+    if (!(value < least)) continue;
+    least = value;
+    best = start;
+  }
+  return best;
+}
+
+}  // namespace
+
+double mean_loss(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
+                 std::span<const double> b) {
+  const std::size_t k = sample.classes;
+  return std::visit(
+      [&](const auto& l) {
+        std::vector<CompensatedSum> blocks((sample.targets.size() + rows_in_block - 1) / rows_in_block);
+        for_each_block(sample.targets.size(), [&](std::size_t begin, std::size_t end) {
+          std::vector<double> a(k);
+          for (std::size_t i = begin; i < end; ++i) {
+            if (sample.weight(i) == 0.0) continue;
+            margins_of(z.subspan(i * k, k), b, sample.targets[i], a);
+            blocks[begin / rows_in_block].add(sample.weight(i) * l.value(sample.targets[i], a));
+          }
+        });
+        CompensatedSum sum;
+        for (const CompensatedSum& block : blocks) sum.add(block);
+        return sum.total() / sample.weight_sum;
+      },
+      loss);
+}
+
+ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
+                            const std::function<void(std::size_t, ShiftModel&, std::span<double>)>& add) {
+  const auto empty = [&] {
+    return ShiftModel{.value = 0.0,
+                      .gradient = std::vector<double>(classes),
+                      .curvature = std::vector<double>(classes * classes)};
+  };
+  std::vector<ShiftModel> blocks((rows + rows_in_block - 1) / rows_in_block);
+  for_each_block(rows, [&](std::size_t begin, std::size_t end) {
+    ShiftModel model = empty();
+    std::vector<double> scratch(2 * classes);
+    for (std::size_t i = begin; i < end; ++i) add(i, model, scratch);
+    blocks[begin / rows_in_block] = std::move(model);
+  });
+  ShiftModel total = empty();
+  for (const ShiftModel& block : blocks) {
+    total.value += block.value;
+    for (std::size_t l = 0; l < classes; ++l) total.gradient[l] += block.gradient[l];
+    for (std::size_t l = 0; l < classes * classes; ++l) total.curvature[l] += block.curvature[l];
+  }
+  return total;
+}
+
+std::vector<double> minimize_shifts(std::vector<double> start,
+                                    const std::function<ShiftModel(std::span<const double>)>& at) {
+  constexpr int most_steps = 50, most_halvings = 40;
+  constexpr double enough = 1e-4;  // of the decrease that the slope promises
+  const auto k = static_cast<Eigen::Index>(start.size());
+  ShiftModel here = at(start);
+  for (int step = 0; step < most_steps && std::isfinite(here.value); ++step) {
+    const Eigen::Map<const Eigen::VectorXd> gradient(here.gradient.data(), k);
+    if (gradient.lpNorm<Eigen::Infinity>() <= 4 * unit_roundoff) break;
+    Eigen::MatrixXd system = Eigen::Map<const Eigen::MatrixXd>(here.curvature.data(), k, k);
+    // Along (1, ..., 1), and along classes that no row holds in place, there is no curvature.
+    system.diagonal().array() += 1e-9 * std::max(system.diagonal().maxCoeff(), 1e-3);
+    const Eigen::VectorXd direction = -system.ldlt().solve(gradient);
+    const double slope = gradient.dot(direction);
+    if (!(slope < 0.0)) break;
+    double length = 1.0;
+    std::vector<double> next(start.size());
+    ShiftModel there;
+    int halvings = 0;
+    for (; halvings < most_halvings; ++halvings, length *= 0.5) {
+      for (std::size_t l = 0; l < next.size(); ++l)
+        next[l] = start[l] + length * direction[static_cast<Eigen::Index>(l)];
+      there = at(next);
+      if (there.value <= here.value + enough * length * slope) break;
+    }
+    if (halvings == most_halvings) break;
+    const bool settled = here.value - there.value <= 1e-15 * std::fabs(here.value);
+    start = std::move(next);
+    here = std::move(there);
+    if (settled) break;
+  }
+  return start;
+}
+
+std::vector<double> best_biases(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
+                                std::vector<double> start) {
+  return std::visit([&](const auto& l) { return search(l, sample, z, std::move(start)); }, loss);
+}
+
+}  // namespace fenchel::risk

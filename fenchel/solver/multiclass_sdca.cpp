@@ -1,0 +1,235 @@
+#include "fenchel/solver/multiclass_sdca.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/base/sum.hpp"
+#include "fenchel/data/residence.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+constexpr std::uint64_t epochs_between_inductions = 50;
+constexpr std::size_t rows_to_sample = 2048;
+constexpr std::size_t bytes_in_window = std::size_t{32} << 20;  // as in sdca.cpp
+constexpr double kappa_factor = 10.0;                           // likewise
+constexpr std::uint8_t longest_rest = 16;                       // epochs
+
+}  // namespace
+
+std::optional<std::string_view> MulticlassSdca::missing(const loss::AnyVector& /*loss*/,
+                                                        const penalty::Separable& penalty) {
+  if (penalty.strong_convexity() > 0.0) return std::nullopt;
+  return "a penalty that is strongly convex in every feature (l2, or elastic-net with --l1-ratio below 1, with "
+         "lambda > 0 "
+         "and no penalty factor of 0)";
+}
+
+MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start,
+                               Chance chance)
+    : problem_(problem),
+      map_(problem.design, problem.classes()),
+      random_(chance.seed),
+      stride_(kernel::padded(problem.classes())),
+      plain_(problem.penalty.uniform() && problem.penalty.base().l1 == 0.0),
+      idle_(problem.rows(), 0),
+      rest_(problem.rows(), 0),
+      shares_(problem.rows()),
+      beta_(problem.rows() * problem.classes(), 0.0),
+      stored_(problem.dimension() * stride_, 0.0) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure, "sdca numbers rows with 32 bits: there are more than 4294967295 rows");
+  }
+  const std::size_t strengths = problem_.penalty.uniform() ? 1 : problem_.dimension();
+  std::vector<double> scale(problem_.dimension());
+  for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem_.penalty[j].l2;
+  for (std::size_t j = 0; j < strengths; ++j) {
+    l1_.push_back(problem_.penalty[j].l1);
+    inverse_l2_.push_back(1.0 / problem_.penalty[j].l2);
+  }
+  curvatures_ = data::LinearMap(problem_.design).row_square_norms(scale);
+  CompensatedSum mean;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    shares_[i] = problem_.sample.weight(i) / problem_.sample.weight_sum;
+    mean.add(shares_[i] * curvatures_[i]);
+    counted_ += shares_[i] > 0.0 ? 1 : 0;
+  }
+  if (problem_.free_bias) {
+    bias_step_ = mean.total() > 0.0 ? mean.total() / kappa_factor : 1.0;
+    center_.assign(problem_.classes(), 0.0);
+    b_ = center_;
+  }
+  for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
+  set_start(start);
+  const std::size_t n = problem_.rows();
+  std::size_t rows = n;
+  if (chance.rows == RowOrder::windows) {
+    rows = std::clamp<std::size_t>(bytes_in_window / (data::bytes_of(problem_.design.matrix) / n + 1), 1, n);
+  }
+  for (std::size_t first = 0; first < n; first += rows) windows_.push_back({first, std::min(n, first + rows)});
+  induce();
+}
+
+void MulticlassSdca::set_start(const MulticlassStart& start) {
+  const std::size_t k = problem_.classes();
+  for (std::size_t i = 0; i < problem_.rows(); ++i) {
+    double* const beta = beta_.data() + i * k;
+    const std::size_t y = problem_.sample.targets[i];
+    double sum = 0.0;
+    if (!start.beta.empty()) {
+      for (std::size_t l = 0; l < k; ++l) {
+        beta[l] = l == y ? 0.0 : std::max(0.0, start.beta[i * k + l]);
+        sum += beta[l];
+      }
+      for (std::size_t l = 0; l < k && sum > 1.0; ++l) beta[l] /= sum;
+    }
+    // The losses of the entropy family keep the rest in the entry of the row's own class, the others nothing.
+    beta[y] = 0.0;
+  }
+  if (!center_.empty() && !start.beta.empty() && start.b.size() == k)
+    center_.assign(start.b.begin(), start.b.end());
+}
+
+void MulticlassSdca::draw_order() {
+  order_.clear();
+  if (windows_.size() > 1) random_.shuffle(std::span(windows_));
+  for (const Window& window : windows_) {
+    const std::size_t begin = order_.size();
+    for (std::size_t i = window.first; i < window.last; ++i) {
+      if (shares_[i] == 0.0) continue;
+      if (rest_[i] > 0) {
+        --rest_[i];
+      } else {
+        order_.push_back(static_cast<std::uint32_t>(i));
+      }
+    }
+    random_.shuffle(std::span(order_).subspan(begin));
+  }
+}
+
+void MulticlassSdca::induce() {
+  const std::size_t k = problem_.classes();
+  std::vector<double> alpha(beta_.size());
+  std::vector<CompensatedSum> sums(k);
+  for (std::size_t i = 0; i < problem_.rows(); ++i) {
+    const std::size_t y = problem_.sample.targets[i];
+    double sum = 0.0;
+    for (std::size_t l = 0; l < k; ++l) {
+      const double beta = l == y ? 0.0 : beta_[i * k + l];
+      alpha[i * k + l] = -shares_[i] * beta;
+      sum += beta;
+    }
+    alpha[i * k + y] = shares_[i] * sum;
+    if (bias_step_ == 0.0) continue;
+    for (std::size_t l = 0; l < k; ++l) sums[l].add(alpha[i * k + l]);
+  }
+  w_.resize(problem_.dimension() * k);
+  map_.adjoint(alpha, w_);
+  const double scale = plain_ ? inverse_l2_.front() : 1.0;
+  for (std::size_t j = 0; j < problem_.dimension(); ++j) {
+    for (std::size_t l = 0; l < k; ++l) stored_[j * stride_ + l] = w_[j * k + l] * scale;
+  }
+  for (std::size_t l = 0; l < b_.size(); ++l) b_[l] = center_[l] + bias_step_ * sums[l].total();
+}
+
+void MulticlassSdca::write_weights() {
+  const std::size_t k = problem_.classes();
+  w_.resize(problem_.dimension() * k);
+  for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      const penalty::Strength g = problem_.penalty[j];
+      for (std::size_t l = 0; l < k; ++l) {
+        const double stored = stored_[j * stride_ + l];
+        w_[j * k + l] = plain_ ? stored : g.conjugate_gradient(stored);
+      }
+    }
+  });
+}
+
+kernel::MulticlassSweepReport MulticlassSdca::sweep() {
+  kernel::MulticlassSweepState state{.order = order_,
+                                     .targets = problem_.sample.targets,
+                                     .shares = shares_,
+                                     .curvatures = curvatures_,
+                                     .classes = problem_.classes(),
+                                     .stride = stride_,
+                                     .stored = stored_,
+                                     .inverse_l2 = plain_ ? inverse_l2_.front() : 1.0,
+                                     .beta = beta_,
+                                     .b = b_,
+                                     .bias_step = bias_step_,
+                                     .constant = problem_.design.constant,
+                                     .idle = idle_,
+                                     .sample_every = 1 + order_.size() / rows_to_sample};
+  return std::visit(
+      [&](const auto& rows, const auto& loss) {
+        if (plain_) {
+          const kernel::detail::PlainWeights weights;
+          return kernel::MulticlassSweep(rows, loss, weights, state).run();
+        }
+        const kernel::detail::ThresholdedWeights weights{
+            .l1 = l1_.data(), .inverse_l2 = inverse_l2_.data(), .step = problem_.penalty.uniform() ? 0u : 1u};
+        return kernel::MulticlassSweep(rows, loss, weights, state).run();
+      },
+      problem_.design.matrix, problem_.loss);
+}
+
+double MulticlassSdca::step() {
+  double passes = 0.0;
+  if (++epoch_ % epochs_between_inductions == 0) {
+    induce();
+    passes += 1.0;
+  }
+  draw_order();
+  const kernel::MulticlassSweepReport report = sweep();
+  passes += static_cast<double>(order_.size()) / static_cast<double>(problem_.rows());
+  for (const std::uint32_t i : order_) {
+    if (idle_[i] > 1)
+      rest_[i] = static_cast<std::uint8_t>(std::min<int>(longest_rest, 1 << std::min(idle_[i] - 2, 5)));
+  }
+
+  // Recentring, as in sdca.cpp.
+  double imbalance = 0.0, drift = 0.0;
+  for (std::size_t l = 0; l < b_.size(); ++l) {
+    const double moved = b_[l] - center_[l];
+    imbalance += 2 * moved * moved / bias_step_;
+    drift = std::max(drift, std::fabs(moved));
+    center_[l] = b_[l];
+    b_[l] += moved;
+  }
+  double penalty = 0.0;
+  const std::size_t k = problem_.classes();
+  if (plain_) {
+    penalty = block_sum<CompensatedSum>(problem_.dimension(),
+                                        [&](std::size_t j, CompensatedSum& sum) {
+                                          double square = 0.0;
+                                          for (std::size_t l = 0; l < k; ++l)
+                                            square += stored_[j * stride_ + l] * stored_[j * stride_ + l];
+                                          sum.add(square);
+                                        })
+                  .total() /
+              (2 * inverse_l2_.front());
+  } else {
+    write_weights();
+    for (std::size_t j = 0; j < problem_.dimension(); ++j) {
+      const penalty::Strength g = problem_.penalty[j];
+      for (std::size_t l = 0; l < k; ++l) penalty += g.value(w_[j * k + l]);
+    }
+  }
+  const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
+  // Rows that rest had no loss, or a dual at a vertex, when they were last seen; their part of the mean is guessed as 0.
+  estimate_ = {.gap = report.visited_shares * sampled * report.sampled_terms + imbalance,
+               .primal = report.visited_shares * sampled * report.sampled_losses + penalty,
+               .scatter = 1.6};
+  stationary_ = !report.changed && drift == 0.0 && order_.size() == counted_;
+  return std::max(passes, 0.01);
+}
+
+problem::MulticlassCandidate MulticlassSdca::candidate() {
+  write_weights();
+  return {.w = w_, .b = center_, .beta = beta_};
+}
+
+}  // namespace fenchel::solver

@@ -1,0 +1,69 @@
+// Prox-SDCA (Shalev-Shwartz and Zhang, section 5.7, Option I with their OptimizeDual corrected) for multiclass losses: one row,
+// that is k dual variables, at a time, in a fresh random order every epoch; for penalties that are strongly convex in every
+// coordinate. A free bias is solved by proximal steps on the k biases, as in sdca.hpp.
+//
+// Rows whose visits change nothing rest for a while, longer each time. That only orders the work: every row
+// comes back, and the certificate looks at all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fenchel/base/random.hpp"
+#include "fenchel/data/class_map.hpp"
+#include "fenchel/kernel/multiclass_sweep.hpp"
+#include "fenchel/solver/multiclass_solver.hpp"
+
+namespace fenchel::solver {
+
+class MulticlassSdca final : public MulticlassSolver {
+ public:
+  static constexpr std::string_view name = "sdca";
+  // What the problem lacks for this solver, or nothing.
+  static std::optional<std::string_view> missing(const loss::AnyVector& loss, const penalty::Separable& penalty);
+
+  MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start, Chance chance);
+
+  double step() override;
+  [[nodiscard]] problem::MulticlassCandidate candidate() override;
+  [[nodiscard]] Estimate estimate() const override { return estimate_; }
+  [[nodiscard]] bool stationary() const override { return stationary_; }
+
+ private:
+  struct Window {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+
+  void set_start(const MulticlassStart& start);
+  void draw_order();
+  void induce();  // the stored weights from beta, removing the drift of incremental updates
+  void write_weights();
+  kernel::MulticlassSweepReport sweep();
+
+  problem::MulticlassProblem problem_;
+  data::ClassMap map_;
+  Random random_;
+  std::size_t stride_;
+  bool plain_;                   // whether weights are stored, not u
+  std::vector<Window> windows_;  // shuffled one by one; a single one unless the data are larger than memory
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint8_t> idle_;       // visits in a row that changed nothing
+  std::vector<std::uint8_t> rest_;       // epochs to skip
+  std::vector<double> shares_;           // c_i / sum c
+  std::vector<double> curvatures_;       // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
+  std::vector<double> beta_;             // rows x classes
+  std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
+  std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
+  std::vector<double> w_;                // the weights of the last candidate, without padding
+  std::vector<double> center_, b_;       // empty without a free bias
+  double bias_step_ = 0.0;
+  std::size_t counted_ = 0;  // rows with a positive weight
+  Estimate estimate_;
+  bool stationary_ = false;
+  std::uint64_t epoch_ = 0;
+};
+
+}  // namespace fenchel::solver

@@ -1,0 +1,215 @@
+// Laws of the multiclass losses, and their golden vectors.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fenchel/base/exponential.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/multiclass.hpp"
+
+namespace fenchel::test {
+namespace {
+
+using nlohmann::json;
+using Numbers = std::vector<double>;
+
+Numbers thresholded(Numbers mu, double theta) {
+  projection::apply_threshold(mu, theta, mu);
+  return mu;
+}
+
+void expect_near(const Numbers& found, const Numbers& wanted, double tolerance) {
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t j = 0; j < found.size(); ++j) EXPECT_NEAR(found[j], wanted[j], tolerance) << j;
+}
+
+TEST(VectorLossGolden, Projection) {
+  for (const json& c : golden("sdca-projection.json")["cases"]) {
+    const auto mu = c["mu"].get<Numbers>();
+    expect_near(thresholded(mu, projection::projection_threshold(mu)), c["b"].get<Numbers>(), 1e-10);
+  }
+}
+
+TEST(VectorLossGolden, OptimizeDual) {
+  for (const json& c : golden("sdca-optimize-dual.json")["cases"]) {
+    const auto mu = c["mu"].get<Numbers>();
+    expect_near(thresholded(mu, projection::dual_threshold(mu, c["C"])), c["a"].get<Numbers>(), 1e-10);
+  }
+}
+
+// The step stops where the rest is small against the way it went; repeated from where it stands it ends at the solution.
+TEST(VectorLossGolden, SoftmaxDual) {
+  for (const json& c : golden("sdca-softmax-dual.json")["cases"]) {
+    auto scores = c["scores"].get<Numbers>();
+    const auto old = c["p_old"].get<Numbers>(), wanted = c["p_new"].get<Numbers>();
+    const double r = c["r"], first = scores[0];
+    for (double& s : scores) s -= first;  // class 0 as the own one
+    Numbers next(old.size()), scratch(3 * old.size());
+    loss::Softmax{}.dual_step(0, scores, r, old, next, scratch);
+    double way = 0.0;
+    for (std::size_t j = 0; j < old.size(); ++j) way += std::fabs(wanted[j] - old[j]);
+    expect_near(next, wanted, 0.03 * way + 1e-10);
+  }
+}
+
+TEST(VectorLoss, QuickExponential) {
+  for (double x = -650.0; x < 650.0; x += 0.37) EXPECT_NEAR(quick_exp(x) / std::exp(x), 1.0, 1e-13) << x;
+  EXPECT_EQ(quick_exp(-1e9), 0.0);
+  EXPECT_EQ(quick_exp(0.0), 1.0);
+}
+
+struct Draw {
+  std::size_t k, y;
+  Numbers a, beta;
+};
+
+Draw draw(Random& random) {
+  Draw d{.k = 2 + random.below(5), .y = 0, .a = {}, .beta = {}};
+  d.y = random.below(d.k);
+  const double scale = std::pow(10.0, 2 * random.uniform() - 1);
+  double sum = 0.0;
+  for (std::size_t l = 0; l < d.k; ++l) {
+    d.a.push_back(l == d.y ? 0.0 : scale * random.normal() - 0.5);
+    d.beta.push_back(l == d.y || random.uniform() < 0.3 ? 0.0 : random.uniform());
+    sum += d.beta.back();
+  }
+  const double target = random.uniform() < 0.3 ? 1.0 - 0x1p-50 : random.uniform();
+  for (double& b : d.beta) b = sum > 0.0 ? b / sum * target : 0.0;
+  return d;
+}
+
+double rest_of(const Draw& d, const Numbers& beta) {
+  double rest = 1.0;
+  for (std::size_t l = 0; l < d.k; ++l) rest -= l == d.y ? 0.0 : beta[l];
+  return std::max(0.0, rest);
+}
+
+template <class Visit>
+void for_each_loss(Visit&& visit) {
+  for (const loss::AnyVector& any : every_vector_loss()) {
+    std::visit([&](const auto& loss) { visit(any, loss); }, any);
+  }
+}
+
+Quad exact_bracket(const loss::AnyVector& any, const Draw& d, const Numbers& beta) {
+  const std::vector<Quad> a(d.a.begin(), d.a.end()), b(beta.begin(), beta.end());
+  Quad sum = exact_value(any, d.y, a) + exact_conjugate(any, d.y, b);
+  for (std::size_t l = 0; l < d.k; ++l) sum -= l == d.y ? Quad(0) : a[l] * b[l];
+  return sum;
+}
+
+TEST(VectorLoss, ValueAndBracketAgainstWideArithmetic) {
+  for_each_loss([](const loss::AnyVector& any, const auto& loss) {
+    Random random(1);
+    for (int t = 0; t < 400; ++t) {
+      const Draw d = draw(random);
+      const std::vector<Quad> a(d.a.begin(), d.a.end());
+      const Quad value = exact_value(any, d.y, a);
+      EXPECT_NEAR(loss.value(d.y, d.a), static_cast<double>(value), 1e-13 * (1 + static_cast<double>(value)));
+      const Quad exact = exact_bracket(any, d, d.beta);
+      const double bound =
+          loss.fenchel_young({.y = d.y, .a = d.a, .beta = d.beta, .rest = rest_of(d, d.beta), .rest_error = 1e-15});
+      EXPECT_GE(exact, Quad(-1e-28));
+      EXPECT_GE(Quad(bound), exact - Quad(1e-28)) << loss.name;
+      EXPECT_LE(bound, static_cast<double>(exact) + 1e-11 * (1 + static_cast<double>(value))) << loss.name;
+    }
+  });
+}
+
+// Errors in the margins and in the duals only ever widen the bracket enough.
+TEST(VectorLoss, BracketCoversItsErrors) {
+  for_each_loss([](const loss::AnyVector& any, const auto& loss) {
+    Random random(2);
+    for (int t = 0; t < 200; ++t) {
+      const Draw d = draw(random);
+      const double error = std::pow(10.0, -12 * random.uniform() - 1), relative = 1e-3 * error;
+      const double bound = loss.fenchel_young({.y = d.y,
+                                               .a = d.a,
+                                               .a_error = error,
+                                               .beta = d.beta,
+                                               .beta_error = relative,
+                                               .rest = rest_of(d, d.beta),
+                                               .rest_error = 1.1 * relative + 1e-15});
+      for (int s = 0; s < 10; ++s) {
+        Draw moved = d;
+        for (std::size_t l = 0; l < d.k; ++l) {
+          if (l == d.y) continue;
+          moved.a[l] += error * (2 * random.uniform() - 1) * 0.999;
+          moved.beta[l] *= 1.0 - relative * random.uniform() * 0.999;
+        }
+        EXPECT_GE(Quad(bound), exact_bracket(any, moved, moved.beta)) << loss.name;
+      }
+    }
+  });
+}
+
+TEST(VectorLoss, GradientIsADualPointWithAVanishingBracket) {
+  for_each_loss([](const loss::AnyVector& /*any*/, const auto& loss) {
+    Random random(3);
+    for (int t = 0; t < 300; ++t) {
+      const Draw d = draw(random);
+      Numbers beta(d.k);
+      loss.dual(d.y, d.a, beta);
+      double sum = 0.0;
+      for (const double b : beta) {
+        EXPECT_GE(b, 0.0);
+        sum += b;
+      }
+      EXPECT_NEAR(sum, 1.0, 1e-12);  // with the rest in the entry of the own class
+      const double size = 1.0 + loss.value(d.y, d.a);
+      EXPECT_LE(loss.fenchel_young({.y = d.y, .a = d.a, .beta = beta, .rest = beta[d.y]}), 1e-11 * size)
+          << loss.name;
+    }
+  });
+}
+
+// Option I: the step beats random feasible points, and never makes the dual worse.
+TEST(VectorLoss, DualStepIsTheBest) {
+  for_each_loss([](const loss::AnyVector& any, const auto& loss) {
+    const bool exact = std::holds_alternative<loss::MulticlassHinge>(any) ||
+                       std::holds_alternative<loss::SmoothMulticlassHinge>(any);
+    Random random(4);
+    for (int t = 0; t < 300; ++t) {
+      const Draw d = draw(random);
+      const double q = t % 10 == 0 ? 0.0 : std::pow(10.0, 6 * random.uniform() - 3);
+      const auto gain = [&](const Numbers& next) {
+        double sum = loss.conjugate(d.y, d.beta) - loss.conjugate(d.y, next), way = 0.0, total = 0.0;
+        for (std::size_t l = 0; l < d.k; ++l) {
+          if (l == d.y) continue;
+          const double move = next[l] - d.beta[l];
+          sum += move * d.a[l];
+          way += move * move;
+          total += move;
+        }
+        return sum - 0.5 * q * (way + total * total);
+      };
+      Numbers next(d.k), scratch(3 * d.k);
+      loss.dual_step(d.y, d.a, q, d.beta, next, scratch);
+      const double best = gain(next);
+      const double slack = 1e-12 * (1.0 + q + std::fabs(loss.value(d.y, d.a)));
+      EXPECT_GE(best, -slack) << loss.name << " " << q;
+      for (int s = 0; s < 30; ++s) {
+        const Draw other = draw(random);
+        if (other.k != d.k || other.y != d.y) continue;
+        EXPECT_GE(best, gain(other.beta) * (exact ? 1.0 : 0.99) - slack) << loss.name << " " << q;
+      }
+    }
+  });
+}
+
+// The conjugate is the supremum: no margins do better, and those of the gradient reach it.
+TEST(VectorLoss, ConjugateIsTheSupremum) {
+  for_each_loss([](const loss::AnyVector& /*any*/, const auto& loss) {
+    Random random(5);
+    for (int t = 0; t < 200; ++t) {
+      const Draw d = draw(random);
+      double product = 0.0;
+      for (std::size_t l = 0; l < d.k; ++l) product += l == d.y ? 0.0 : d.a[l] * d.beta[l];
+      EXPECT_GE(loss.conjugate(d.y, d.beta), product - loss.value(d.y, d.a) - 1e-12 * (1 + std::fabs(product)));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace fenchel::test
