@@ -69,10 +69,10 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const std::size_t k = problem.classes();
   Fit result;
   result.row_order = row_order_for(problem.design.matrix, plan.settings());
-  const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem);
+  const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
   const JointStart begin(start);
   const std::unique_ptr<solver::MulticlassSolver> solver =
-      entry.make(problem, begin.view(), {plan.settings().seed, result.row_order});
+      entry.make(problem, begin.view(), {.seed = plan.settings().seed, .rows = result.row_order});
   const run::MulticlassResult run = run::run(problem, *solver, options);
   for (std::size_t l = 0; l < k; ++l) {
     result.outputs.push_back({.w = column_of(run.w, l, k),
@@ -87,6 +87,7 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   result.status = run.status;
   result.passes = run.passes;
   result.certificate_passes = run.certificate_passes;
+  result.certificate_seconds = run.certificate_seconds;
   result.total = run.certificate;
   result.seconds = clock.seconds();
   return result;

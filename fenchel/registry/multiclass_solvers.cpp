@@ -14,16 +14,25 @@ namespace {
 template <class... S>
 std::vector<MulticlassSolverEntry> multiclass_entries(std::type_identity<std::tuple<S...>> /*list*/) {
   return {{.name = S::name,
+           .takes = S::takes,
            .missing = &S::missing,
            .make = [](const problem::MulticlassProblem& problem, const solver::MulticlassStart& start,
-                      solver::Chance chance) -> std::unique_ptr<solver::MulticlassSolver> {
-             return std::make_unique<S>(problem, start, chance);
+                      solver::Conduct conduct) -> std::unique_ptr<solver::MulticlassSolver> {
+             return std::make_unique<S>(problem, start, conduct);
            }}...};
 }
 
 const MulticlassSolverEntry* find_multiclass(std::string_view name) {
   const auto found = std::ranges::find(multiclass_solvers(), name, &MulticlassSolverEntry::name);
   return found == multiclass_solvers().end() ? nullptr : &*found;
+}
+
+// The first option that the solver has no use for.
+std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
+                                        std::span<const std::string_view> demands) {
+  const auto found = std::ranges::find_if(
+      demands, [&](std::string_view option) { return std::ranges::find(entry.takes, option) == entry.takes.end(); });
+  return found == demands.end() ? std::nullopt : std::optional(*found);
 }
 
 [[noreturn]] void refuse_multiclass(std::string_view name, std::string_view lack,
@@ -52,24 +61,29 @@ std::optional<std::string_view> missing(std::string_view solver, const loss::Cho
   return found == solvers().end() ? "a loss of all scores" : found->missing(*loss.scalar(), penalty);
 }
 
-std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty) {
-  if (const auto scalar = loss.scalar()) return supporting(*scalar, penalty);
+std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty,
+                                         std::span<const std::string_view> demands) {
+  if (const auto scalar = loss.scalar()) return supporting(*scalar, penalty, demands);
   std::vector<std::string_view> names;
   for (const MulticlassSolverEntry& entry : multiclass_solvers()) {
-    if (!entry.missing(*loss.vector(), penalty)) names.push_back(entry.name);
+    if (!untaken(entry, demands) && !entry.missing(*loss.vector(), penalty)) names.push_back(entry.name);
   }
   return names;
 }
 
-const MulticlassSolverEntry& choose(std::string_view name, const problem::MulticlassProblem& problem) {
+const MulticlassSolverEntry& choose(std::string_view name, const problem::MulticlassProblem& problem,
+                                    std::span<const std::string_view> demands) {
+  const MulticlassSolverEntry* entry = find_multiclass(name);
   if (name == "auto") {
     const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
     if (able.empty()) refuse_multiclass(name, "a penalty that is strongly convex in every feature", problem);
-    return *find_multiclass(able.front());
+    entry = find_multiclass(able.front());
+  } else if (const auto lack = missing(name, problem.loss, problem.penalty)) {
+    refuse_multiclass(name, *lack, problem);
   }
-  const MulticlassSolverEntry* const entry = find_multiclass(name);
-  const auto lack = missing(name, problem.loss, problem.penalty);
-  if (lack) refuse_multiclass(name, *lack, problem);
+  if (const auto option = untaken(*entry, demands)) {
+    throw Error(Fault::usage, fmt::format("{} is not for losses of all classes at once", *option));
+  }
   return *entry;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -17,9 +18,10 @@ using MulticlassSolvers = std::tuple<solver::MulticlassSdca>;
 
 struct MulticlassSolverEntry {
   std::string_view name;
+  std::span<const std::string_view> takes;  // options about its conduct
   std::optional<std::string_view> (*missing)(const loss::AnyVector&, const penalty::Separable&);
   std::unique_ptr<solver::MulticlassSolver> (*make)(const problem::MulticlassProblem&,
-                                                    const solver::MulticlassStart&, solver::Chance);
+                                                    const solver::MulticlassStart&, solver::Conduct);
 };
 
 const std::vector<MulticlassSolverEntry>& multiclass_solvers();
@@ -28,10 +30,12 @@ const std::vector<MulticlassSolverEntry>& multiclass_solvers();
 std::optional<std::string_view> missing(std::string_view solver, const loss::Chosen& loss,
                                         const penalty::Separable& penalty);
 
-// The names of the solvers that take this loss and penalty.
-std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty);
+// The names of the solvers that take this loss and penalty and all of these options.
+std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty,
+                                         std::span<const std::string_view> demands = {});
 
 // As in solvers.hpp.
-const MulticlassSolverEntry& choose(std::string_view name, const problem::MulticlassProblem& problem);
+const MulticlassSolverEntry& choose(std::string_view name, const problem::MulticlassProblem& problem,
+                                    std::span<const std::string_view> demands = {});
 
 }  // namespace fenchel::registry

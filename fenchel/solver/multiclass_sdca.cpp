@@ -28,10 +28,10 @@ std::optional<std::string_view> MulticlassSdca::missing(const loss::AnyVector& /
 }
 
 MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start,
-                               Chance chance)
+                               const Conduct& conduct)
     : problem_(problem),
       map_(problem.design, problem.classes()),
-      random_(chance.seed),
+      random_(conduct.seed),
       stride_(kernel::padded(problem.classes())),
       plain_(problem.penalty.uniform() && problem.penalty.base().l1 == 0.0),
       idle_(problem.rows(), 0),
@@ -65,7 +65,7 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   set_start(start);
   const std::size_t n = problem_.rows();
   std::size_t rows = n;
-  if (chance.rows == RowOrder::windows) {
+  if (conduct.rows == RowOrder::windows) {
     rows = std::clamp<std::size_t>(bytes_in_window / (data::bytes_of(problem_.design.matrix) / n + 1), 1, n);
   }
   for (std::size_t first = 0; first < n; first += rows) windows_.push_back({first, std::min(n, first + rows)});

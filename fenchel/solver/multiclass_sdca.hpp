@@ -6,6 +6,7 @@
 // comes back, and the certificate looks at all of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -21,10 +22,11 @@ namespace fenchel::solver {
 class MulticlassSdca final : public MulticlassSolver {
  public:
   static constexpr std::string_view name = "sdca";
+  static constexpr std::array<std::string_view, 1> takes{option::row_order};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::AnyVector& loss, const penalty::Separable& penalty);
 
-  MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start, Chance chance);
+  MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start, const Conduct& conduct);
 
   double step() override;
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
