@@ -43,6 +43,18 @@ double best_step(const StepRule& rule, const L& loss, double y, double alpha, do
   return exact_step(loss, y, alpha * (q / sum), z, sum, rule.tolerance);
 }
 
+// The Fenchel-Young term of the loss with smoothing g > 0: that of the loss itself less what it is at u, the point where
+// the term of the smooth one vanishes.
+template <loss::DualStepLoss L>
+double smooth_term(double g, const L& loss, double y, double z, double alpha, double u) {
+  const double difference = loss.fenchel_young(y, z, alpha) - loss.fenchel_young(y, z, u);
+  return std::max(0.0, difference - 0.5 * g * (u - alpha) * (alpha + u));
+}
+template <loss::DualStepLoss L>
+double smooth_term(double g, const L& loss, double y, double z, double alpha) {
+  return smooth_term(g, loss, y, z, alpha, exact_step(loss, y, 0.0, z, g, 0.0));
+}
+
 template <loss::DualStepLoss L>
 double dual_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
   if (rule.option == StepOption::exact) return best_step(rule, loss, y, alpha, z, q);
@@ -55,9 +67,7 @@ double dual_step(const StepRule& rule, const L& loss, double y, double alpha, do
     return share >= 1.0 ? u : std::clamp(alpha + share * d, std::min(alpha, u), std::max(alpha, u));
   };
   const auto bounded = [&](double curvature) {
-    double term = loss.fenchel_young(y, z, alpha);
-    // Of the smooth replacement, whose own term vanishes at u.
-    if (g > 0.0) term = std::max(0.0, term - loss.fenchel_young(y, z, u) - 0.5 * g * d * (alpha + u));
+    const double term = g > 0.0 ? smooth_term(g, loss, y, z, alpha, u) : loss.fenchel_young(y, z, alpha);
     return moved((term / (d * d) + 0.5 * gamma) / (gamma + curvature));
   };
   switch (rule.option) {

@@ -90,6 +90,7 @@ struct SweepState {
 // Fenchel-Young terms met before their updates: an estimate of the gap, never a claim.
 struct SweepReport {
   double sampled_terms = 0.0;
+  double smoothed_terms = 0.0;  // of the loss with smoothing, where there is some
   double sampled_shares = 0.0;
   double violation = 0.0;    // the largest distance of a margin from where its alpha would be optimal
   std::size_t nonzeros = 0;  // visited
@@ -98,6 +99,7 @@ struct SweepReport {
 
   void add(const SweepReport& other) {
     sampled_terms += other.sampled_terms;
+    smoothed_terms += other.smoothed_terms;
     sampled_shares += other.sampled_shares;
     violation = std::max(violation, other.violation);
     nonzeros += other.nonzeros;
@@ -126,6 +128,9 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
     if (until_sample-- == 0) {
       until_sample = state.sample_every - 1;
       report.sampled_terms += state.shares[i] * loss.fenchel_young(y, z, old_alpha);
+      if (state.rule.smoothing > 0.0) {
+        report.smoothed_terms += state.shares[i] * smooth_term(state.rule.smoothing, loss, y, z, old_alpha);
+      }
       report.sampled_shares += state.shares[i];
     }
     if constexpr (loss::RestingLoss<L>) {

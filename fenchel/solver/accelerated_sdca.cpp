@@ -90,7 +90,7 @@ double AcceleratedSdca::theoretical_step() {
   double passes = 0.0;
   DualAscent::Seen seen;
   const double tolerance = constants_.tolerance(xi_1_ * std::pow(1.0 - 0.5 * constants_.eta, subproblems_));
-  for (int k = 0; k < most_sweeps && seen.gap > tolerance; ++k) {
+  for (int k = 0; k < most_sweeps && seen.smoothed_gap > tolerance; ++k) {
     seen = ascent_->sweep();
     passes += seen.passes;
   }
@@ -102,7 +102,8 @@ double AcceleratedSdca::theoretical_step() {
   const bool smoothed_enough = smoothing_ > conduct_.ascent.smoothing && estimate_.gap <= smoothing_;
   const double moved = constants_.kappa > 0.0 ? 2.0 * ascent_->pull() / constants_.kappa : 0.0;
   // What smoothing is worth comes on top of both conditions.
-  const double bound = std::min(constants_.bound_after(subproblems_, xi_1_), constants_.bound_of(seen.gap, moved));
+  const double bound =
+      std::min(constants_.bound_after(subproblems_, xi_1_), constants_.bound_of(seen.smoothed_gap, moved));
   estimate_.gap = std::min(estimate_.gap, bound + 0.5 * smoothing_);
   extrapolate(w, constants_.beta);
   ascent_->recentre(extrapolated_);

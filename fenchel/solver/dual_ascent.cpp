@@ -216,6 +216,7 @@ DualAscent::Seen DualAscent::sweep() {
   // Terms are met all through a sweep, half a sweep before its end on average; over few rows they scatter.
   seen.gap =
       seen.all ? gap * std::sqrt(std::clamp(last > 0.0 ? gap / last : 1.0, 0.1, 1.0)) : std::max(gap, 0.5 * last);
+  seen.smoothed_gap = rule_.smoothing > 0.0 ? scale * report.smoothed_terms + imbalance : seen.gap;
   seen.changed = report.changed || moved != 0.0;
   rule_.tolerance = std::clamp(0.1 * std::sqrt(seen.gap), 1e-15, loosest_step);
   visits_->settle(report.violation);
@@ -269,16 +270,38 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
 }
 
+// Blocks share no row: rows drawn independently, some of them twice, are dealt out by their number.
+std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order, std::size_t blocks) {
+  std::vector<std::span<const std::uint32_t>> parts(blocks);
+  if (conduct_.ascent.sampling == Sampling::permutation) {
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const std::size_t begin = k * order.size() / blocks, end = (k + 1) * order.size() / blocks;
+      parts[k] = order.subspan(begin, end - begin);
+    }
+    return parts;
+  }
+  dealt_.resize(order.size());
+  std::size_t end = 0;
+  for (std::size_t k = 0; k < blocks; ++k) {
+    const std::size_t begin = end;
+    for (const std::uint32_t i : order) {
+      if (i % blocks == k) dealt_[end++] = i;
+    }
+    parts[k] = std::span(dealt_).subspan(begin, end - begin);
+  }
+  return parts;
+}
+
 kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks) {
   copies_.resize(blocks);
   alpha_before_.resize(alpha_.size());
   for (const std::uint32_t i : order) alpha_before_[i] = alpha_[i];
   std::vector<kernel::SweepState> states(blocks, state_of({}));
   std::vector<kernel::SweepReport> reports(blocks);
+  const std::vector<std::span<const std::uint32_t>> parts = cut(order, blocks);
   tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t k) {
-    const std::size_t begin = k * order.size() / blocks, end = (k + 1) * order.size() / blocks;
     copies_[k] = induced_;
-    states[k].order = order.subspan(begin, end - begin);
+    states[k].order = parts[k];
     states[k].caution = sigma_;
     reports[k] = run(states[k], copies_[k]);
   });
@@ -332,7 +355,11 @@ void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const ker
   for (const kernel::SweepState& state : states) moved += state.b - b_;
   b_ += factor * moved;
   if (nu == 1.0) return;
-  for (const std::uint32_t i : order) alpha_[i] = alpha_before_[i] + nu * (alpha_[i] - alpha_before_[i]);
+  for (const std::uint32_t i : order) {
+    const double change = alpha_[i] - alpha_before_[i];
+    if (change == 0.0) continue;
+    alpha_before_[i] = alpha_[i] = alpha_before_[i] + nu * change;  // both: a row may be in the order twice
+  }
 }
 
 kernel::SweepReport DualAscent::run(kernel::SweepState& state, std::span<double> induced) const {

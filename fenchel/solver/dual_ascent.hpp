@@ -33,7 +33,8 @@ class DualAscent {
   // What a sweep saw. The guesses hold for the problem with the added terms.
   struct Seen {
     double passes = 0.0;
-    double gap = infinity;  // a guess
+    double gap = infinity;           // a guess
+    double smoothed_gap = infinity;  // the same for the smoothed loss, which is what sweeps work on
     bool changed = false;
     bool all = false;  // whether every row was visited
   };
@@ -58,6 +59,7 @@ class DualAscent {
 
  private:
   [[nodiscard]] kernel::SweepReport sweep_rows(std::span<const std::uint32_t> order);
+  [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order, std::size_t blocks);
   [[nodiscard]] kernel::SweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
   void merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states);
   [[nodiscard]] kernel::SweepState state_of(std::span<const std::uint32_t> order);
@@ -88,6 +90,7 @@ class DualAscent {
   double sigma_;                             // sigma'
   std::vector<std::vector<double>> copies_;  // of `induced_`, one a block
   std::vector<double> alpha_before_;
+  std::vector<std::uint32_t> dealt_;  // rows drawn independently, block by block
   double last_gap_ = 1.0;
   double passes_since_induced_ = 0.0;
 };

@@ -50,7 +50,7 @@ ProximalAscent::Solved ProximalAscent::solve() {
     pull = ascent_.pull();
     solved.gap = ascent_.direct_gap(solved.seen);
   } while (solved.passes < most_passes && solved.seen.changed &&
-           solved.seen.gap > std::max(share_of_pull * pull, share_of_gap_ * solved.gap));
+           solved.seen.smoothed_gap > std::max(share_of_pull * pull, share_of_gap_ * solved.gap));
   solved.losses = ascent_.losses(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());

@@ -115,8 +115,9 @@ TEST(AscentChoices, SmoothingKeepsTheGapOfTheLoss) {
 TEST(AscentChoices, TheoryOfAcceleration) {
   for (const loss::Any& loss :
        {loss::Any(loss::Logistic{}), loss::Any(loss::Squared{}), loss::Any(loss::Hinge{})}) {
-    Case setup = problem_of(loss, 1e-3);
-    const double tolerance = loss::smoothness(loss) > 0.0 ? 1e-6 : 1e-3;
+    const bool smooth = loss::smoothness(loss) > 0.0;  // if not, it is smoothed, and the theory's kappa is large
+    Case setup = problem_of(loss, smooth ? 1e-3 : 0.05);
+    const double tolerance = smooth ? 1e-6 : 1e-2;
     const registry::Fit plain = fit_of(setup, tolerance);
     setup.settings.solver = "accelerated-sdca";
     setup.settings.ascent = {.theory = true};
