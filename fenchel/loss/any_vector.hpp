@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "fenchel/loss/any.hpp"
@@ -28,15 +27,15 @@ template <class First, class Second>
 struct Joined;
 template <class... A, class... B>
 struct Joined<std::variant<A...>, std::variant<B...>> {
-  using type = std::variant<A..., B...>;
+  using Type = std::variant<A..., B...>;
 };
 }  // namespace detail
 
-class Chosen : public detail::Joined<Any, AnyVector>::type {
+class Chosen : public detail::Joined<Any, AnyVector>::Type {
  public:
-  using Variant = detail::Joined<Any, AnyVector>::type;
+  using Variant = detail::Joined<Any, AnyVector>::Type;
   using Variant::Variant;
-  Chosen(Variant any) : Variant(std::move(any)) {}  // NOLINT(google-explicit-constructor): as below
+  Chosen(const Variant& any) : Variant(any) {}  // NOLINT(google-explicit-constructor): as below
   // Implicit, like the conversion from a single loss.
   Chosen(const Any& any)  // NOLINT(google-explicit-constructor)
       : Variant(std::visit([](const auto& loss) { return Variant(loss); }, any)) {}

@@ -28,7 +28,6 @@ DATA = {
 
 USAGE = {
     "unknown loss": (["--loss", "hinges"], ["hinges", "hinge"]),
-    "later loss": (["--loss", "softmax"], ["not part of this version"]),
     "unknown penalty": (["--penalty", "l3"], ["l2", "elastic-net"]),
     "later penalty": (["--penalty", "group-lasso"], ["not part of this version"]),
     "unknown solver": (["--solver", "sgd"], ["sdca", "fista"]),
