@@ -68,11 +68,12 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const problem::MulticlassProblem problem = plan.multiclass();
   const std::size_t k = problem.classes();
   Fit result;
-  result.row_order = row_order_for(problem.design.matrix, plan.settings());
+  const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
+  result.row_order = row_order;
   const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
   const JointStart begin(start);
   const std::unique_ptr<solver::MulticlassSolver> solver =
-      entry.make(problem, begin.view(), {.seed = plan.settings().seed, .rows = result.row_order, .ascent = {}});
+      entry.make(problem, begin.view(), {.seed = plan.settings().seed, .rows = row_order});
   const run::MulticlassResult run = run::run(problem, *solver, options);
   for (std::size_t l = 0; l < k; ++l) {
     result.outputs.push_back({.w = column_of(run.w, l, k),
