@@ -1,5 +1,6 @@
-"""What the benchmarks share: the way to tests/peers, peak memory, tables, and docs/benchmarks.md."""
+"""What the benchmarks share: the way to tests/peers, peak memory, tables, bench/results and docs/benchmarks.md."""
 
+import json
 import math
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 SOURCE = Path(os.environ.get("FENCHEL_SOURCE_DIR", Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(SOURCE / "tests" / "peers"))
 DOCUMENT = SOURCE / "docs" / "benchmarks.md"
+RESULTS = SOURCE / "bench" / "results"  # raw numbers and plots
 
 HEAD = """# Benchmarks
 
@@ -109,6 +111,20 @@ def geometric_mean(values):
 
 def read_section(name):
     return DOCUMENT.read_text().split(f"<!-- begin {name} -->", 1)[1].split(f"<!-- end {name} -->", 1)[0]
+
+
+def write_result(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+
+
+def write_json(path, content):
+    """A line for every entry of the outermost list or object."""
+    if isinstance(content, list):
+        lines, (begin, end) = [json.dumps(entry) for entry in content], "[]"
+    else:
+        lines, (begin, end) = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in content.items()], "{}"
+    write_result(path, begin + "\n" + ",\n".join(lines) + "\n" + end + "\n")
 
 
 def write_section(name, text):

@@ -17,7 +17,7 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 16> later_solvers{"agm-inf",
+constexpr std::array<std::string_view, 15> later_solvers{"agm-inf",
                                                          "agm-1",
                                                          "pragam",
                                                          "bmrm",
@@ -27,7 +27,6 @@ constexpr std::array<std::string_view, 16> later_solvers{"agm-inf",
                                                          "mm",
                                                          "pdhg",
                                                          "coordinate-descent",
-                                                         "newton",
                                                          "frank-wolfe",
                                                          "block-frank-wolfe",
                                                          "dal",

@@ -10,7 +10,7 @@ namespace fenchel::data {
 
 // Four independent partial sums hide the latency of the addition; their order is fixed.
 template <class Value>
-double dot(const SparseRow<Value>& row, const double* w) {
+[[gnu::always_inline]] inline double dot(const SparseRow<Value>& row, const double* w) {
   double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
   const std::size_t n = row.values.size();
   const std::uint32_t* column = row.columns.data();

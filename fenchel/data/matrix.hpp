@@ -87,7 +87,7 @@ struct CsrRows {
   [[nodiscard]] std::size_t cols() const { return column_count; }
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
-  [[nodiscard]] SparseRow<Value> row(std::size_t i) const {
+  [[nodiscard, gnu::always_inline]] SparseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;

@@ -76,32 +76,30 @@ struct SweepState {
   std::span<const double> shares;      // c_i / sum c
   std::span<const double> curvatures;  // q_i
   std::span<double> alpha;
-  std::span<std::uint8_t> resting;    // set for rows that can be left out for a while
-  double rest_beyond = infinity;      // the clearance above which a row rests
+  std::span<std::uint8_t> resting;  // set for rows that can be left out for a while
+  double rest_beyond = infinity;    // the clearance above which a row rests
   StepRule rule{};
-  double caution = 1.0;               // sigma': a block among several takes its rows' curvature that much larger
-  double constant = 0.0;              // value of the constant column, the last coordinate of the link
-  double b = 0.0;                     // free bias of the proximal subproblem
-  double bias_step = 0.0;             // 1/kappa; 0 without a free bias
-  std::size_t sample_every = 1;       // Fenchel-Young terms are looked at on every so-many-th visit
-  std::size_t fetch_ahead = 4;        // rows by which memory is asked for in advance
+  double caution = 1.0;          // sigma': a block among several takes its rows' curvature that much larger
+  double constant = 0.0;         // value of the constant column, the last coordinate of the link
+  double b = 0.0;                // free bias of the proximal subproblem
+  double bias_step = 0.0;        // 1/kappa; 0 without a free bias
+  std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
+  std::size_t fetch_ahead = 4;   // rows by which memory is asked for in advance
 };
 
-// Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.
+// Fenchel-Young terms met before their updates: an estimate of the gap, never a claim.
 struct SweepReport {
   double sampled_terms = 0.0;
   double smoothed_terms = 0.0;  // of the loss with smoothing, where there is some
-  double sampled_losses = 0.0;
   double sampled_shares = 0.0;
-  double violation = 0.0;     // the largest distance of a margin from where its alpha would be optimal
-  std::size_t nonzeros = 0;   // visited
-  std::size_t rested = 0;     // rows newly resting
+  double violation = 0.0;    // the largest distance of a margin from where its alpha would be optimal
+  std::size_t nonzeros = 0;  // visited
+  std::size_t rested = 0;    // rows newly resting
   bool changed = false;
 
   void add(const SweepReport& other) {
     sampled_terms += other.sampled_terms;
     smoothed_terms += other.smoothed_terms;
-    sampled_losses += other.sampled_losses;
     sampled_shares += other.sampled_shares;
     violation = std::max(violation, other.violation);
     nonzeros += other.nonzeros;
@@ -133,7 +131,6 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
       if (state.rule.smoothing > 0.0) {
         report.smoothed_terms += state.shares[i] * smooth_term(state.rule.smoothing, loss, y, z, old_alpha);
       }
-      report.sampled_losses += state.shares[i] * loss.value(y, z);
       report.sampled_shares += state.shares[i];
     }
     if constexpr (loss::RestingLoss<L>) {

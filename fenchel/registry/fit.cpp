@@ -91,6 +91,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;
+    result.certificate_seconds += run.certificate_seconds;
   }
   result.total = total_of(result.outputs);
   result.seconds = clock.seconds();

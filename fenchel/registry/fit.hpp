@@ -30,6 +30,7 @@ struct Fit {
   problem::Certificate total;                 // sums over the outputs
   double passes = 0.0;
   double certificate_passes = 0.0;
+  double certificate_seconds = 0.0;
   double seconds = 0.0;
 };
 

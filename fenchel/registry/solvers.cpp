@@ -50,12 +50,21 @@ bool gradient_is_cheaper(const problem::Problem& problem) {
   return 2 * std::sqrt(kappa) < 1 + kappa / static_cast<double>(norms.size());
 }
 
+// A matrix of so few columns is formed and factorised in the time of a few passes, and a second-order method needs few
+// steps whatever the accuracy.
+bool few_columns(const problem::Problem& problem) {
+  constexpr std::size_t most_columns = 1000;
+  return problem.dimension() <= most_columns && problem.rows() >= 10 * problem.dimension();
+}
+
 // Out of several that are able.
 std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem) {
-  const auto is_able = [&](std::string_view name) {
-    return std::find(able.begin(), able.end(), name) != able.end();
-  };
-  if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) return solver::Fista::name;
+  const auto is_able = [&](std::string_view name) { return std::find(able.begin(), able.end(), name) != able.end(); };
+  const bool newton = is_able(solver::Newton::name);
+  if (newton && few_columns(problem)) return solver::Newton::name;
+  if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) {
+    return newton ? solver::Newton::name : solver::Fista::name;
+  }
   const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem);
   if (accelerate || !is_able(solver::Sdca::name)) return solver::AcceleratedSdca::name;
   return solver::Sdca::name;

@@ -14,11 +14,12 @@
 #include "fenchel/registry/settings.hpp"
 #include "fenchel/solver/accelerated_sdca.hpp"
 #include "fenchel/solver/fista.hpp"
+#include "fenchel/solver/newton.hpp"
 #include "fenchel/solver/sdca.hpp"
 
 namespace fenchel::registry {
 
-using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista>;
+using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista, solver::Newton>;
 
 struct SolverEntry {
   std::string_view name;

@@ -43,6 +43,7 @@ struct Result {
   Interval bias_range;       // encloses the free bias of every optimal solution
   double passes = 0.0;       // certificates included
   double certificate_passes = 0.0;
+  double certificate_seconds = 0.0;
   double seconds = 0.0;
 };
 

@@ -96,7 +96,9 @@ double AcceleratedSdca::theoretical_step() {
   }
   subproblems_ += 1.0;
   const std::span<const double> w = ascent_->weights();
-  estimate_ = {.gap = ascent_->direct_gap(seen), .primal = seen.losses + problem_.penalty.value(w), .scatter = 1.6};
+  estimate_ = {.gap = ascent_->direct_gap(seen),
+               .primal = ascent_->losses(seen) + problem_.penalty.value(w),
+               .scatter = 1.6};
   const bool smoothed_enough = smoothing_ > conduct_.ascent.smoothing && estimate_.gap <= smoothing_;
   const double moved = constants_.kappa > 0.0 ? 2.0 * ascent_->pull() / constants_.kappa : 0.0;
   // What smoothing is worth comes on top of both conditions.
@@ -117,7 +119,7 @@ double AcceleratedSdca::practical_step() {
   const double kappa = proximal_->kappa();
   const ProximalAscent::Solved solved = proximal_->solve();
   const std::span<const double> w = proximal_->weights();
-  estimate_ = {.gap = solved.gap, .primal = solved.seen.losses + problem_.penalty.value(w), .scatter = 2.0};
+  estimate_ = {.gap = solved.gap, .primal = solved.losses + problem_.penalty.value(w), .scatter = 2.0};
   double uphill = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) uphill += (extrapolated_[j] - w[j]) * (w[j] - w_[j]);
   double beta = 0.0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <tbb/parallel_for.h>
 
@@ -16,10 +17,10 @@ constexpr std::size_t sampled_rows = 4096;
 // The bias's proximal term relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
 constexpr double relative_kappa = 10.0;
 // Two blocks pay where a part of the sweep is long against the copies of w and against starting a thread.
-constexpr double entries_a_coordinate = 32.0;
+constexpr double entries_a_coordinate = 4.0;
 constexpr double least_entries = 1 << 17;
 // Memory is asked for this many bytes of rows in advance.
-constexpr double bytes_ahead = 4096.0;
+constexpr double bytes_ahead = 8192.0;
 // Steps that iterate need be no better than the gap asks for.
 constexpr double loosest_step = 1e-2;
 
@@ -125,23 +126,19 @@ double DualAscent::pull() {
 double DualAscent::direct_gap(const Seen& seen) {
   if (kappa_ == 0.0) return seen.gap;
   const std::span<const double> w = weights();
-  const auto induced = [&](std::size_t j, const penalty::Strength& g) {
-    const double shifted = ridge() ? (g.l2 + kappa_) * w[j] : induced_[j];
-    return shifted - (centre_.empty() ? 0.0 : kappa_ * centre_[j]);
-  };
   double scale = 1.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const penalty::Strength g = problem_.penalty[j];
-    const double u = std::fabs(induced(j, g));
+    const double u = std::fabs(slope(j));
     if (u > g.dual_bound() && g.l1 > 0.0) scale = std::min(scale, g.l1 / u);
   }
   double brackets = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const penalty::Strength g = problem_.penalty[j];
-    brackets += g.fenchel_young(w[j], scale * induced(j, g));
+    brackets += g.fenchel_young(w[j], scale * slope(j));
   }
   // Rows' terms are convex in alpha, and are losses at alpha = 0.
-  return scale * seen.gap + (1.0 - scale) * seen.losses + brackets;
+  return scale * seen.gap + (1.0 - scale) * losses(seen) + brackets;
 }
 
 double DualAscent::adjust(double kappa, double smoothing) {
@@ -151,6 +148,31 @@ double DualAscent::adjust(double kappa, double smoothing) {
   induce();
   visits_->wake();
   return 2.0;
+}
+
+double DualAscent::slope(std::size_t j) const {
+  const double shifted = ridge() ? (problem_.penalty.base().l2 + kappa_) * induced_[j] : induced_[j];
+  return centre_.empty() ? shifted : shifted - kappa_ * centre_[j];
+}
+
+// The rows' Fenchel-Young terms are R + (sum c phi*(-alpha) + sum c alpha z) / sum c, and the last sum is u.w + b t.
+double DualAscent::losses(const Seen& seen) {
+  const double conjugates = std::visit(
+      [&](const auto& loss) {
+        return block_sum<CompensatedSum>(
+                   alpha_.size(),
+                   [&](std::size_t i, CompensatedSum& sum) {
+                     sum.add(shares_[i] * loss.conjugate(problem_.sample.targets[i], alpha_[i]));
+                   })
+            .total();
+      },
+      problem_.loss);
+  const std::span<const double> w = weights();
+  const double product = block_sum<CompensatedSum>(w.size(), [&](std::size_t j, CompensatedSum& sum) {
+                           sum.add(slope(j) * w[j]);
+                         }).total();
+  const double bias = bias_step_ > 0.0 ? bias_centre_ * (b_ - bias_centre_) / bias_step_ : 0.0;
+  return seen.gap - conjugates - product - bias;
 }
 
 DualAscent::Seen DualAscent::sweep() {
@@ -189,10 +211,12 @@ DualAscent::Seen DualAscent::sweep() {
     b_ += moved;
   }
   const double scale = report.sampled_shares > 0.0 ? visits_->share() / report.sampled_shares : 0.0;
-  if (seen.all) losses_ = scale * report.sampled_losses;
-  seen.gap = scale * report.sampled_terms + imbalance;
+  const double gap = scale * report.sampled_terms + imbalance;
+  const double last = std::exchange(last_gap_, gap);
+  // Terms are met all through a sweep, half a sweep before its end on average; over few rows they scatter.
+  seen.gap =
+      seen.all ? gap * std::sqrt(std::clamp(last > 0.0 ? gap / last : 1.0, 0.1, 1.0)) : std::max(gap, 0.5 * last);
   seen.smoothed_gap = rule_.smoothing > 0.0 ? scale * report.smoothed_terms + imbalance : seen.gap;
-  seen.losses = losses_;
   seen.changed = report.changed || moved != 0.0;
   rule_.tolerance = std::clamp(0.1 * std::sqrt(seen.gap), 1e-15, loosest_step);
   visits_->settle(report.violation);
@@ -229,6 +253,8 @@ kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order)
 
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
   const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
+  // Losses whose Fenchel-Young terms cost a logarithm are sampled.
+  const bool cheap_terms = std::visit([]<class L>(const L&) { return loss::RestingLoss<L>; }, problem_.loss);
   return {.order = order,
           .targets = problem_.sample.targets,
           .shares = shares_,
@@ -240,12 +266,13 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           .constant = problem_.design.constant,
           .b = b_,
           .bias_step = bias_step_,
-          .sample_every = 1 + visits_->order().size() / sampled_rows,
+          .sample_every = cheap_terms ? 1 : 1 + visits_->order().size() / sampled_rows,
           .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
 }
 
 // Blocks share no row: rows drawn independently, some of them twice, are dealt out by their number.
-std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order, std::size_t blocks) {
+std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order,
+                                                            std::size_t blocks) {
   std::vector<std::span<const std::uint32_t>> parts(blocks);
   if (conduct_.ascent.sampling == Sampling::permutation) {
     for (std::size_t k = 0; k < blocks; ++k) {

@@ -35,7 +35,6 @@ class DualAscent {
     double passes = 0.0;
     double gap = infinity;           // a guess
     double smoothed_gap = infinity;  // the same for the smoothed loss, which is what sweeps work on
-    double losses = 0.0;    // a guess of R(w, b), from the last sweep that visited every row
     bool changed = false;
     bool all = false;  // whether every row was visited
   };
@@ -48,6 +47,8 @@ class DualAscent {
   [[nodiscard]] std::span<const double> weights();
   [[nodiscard]] double bias() const { return bias_centre_; }
 
+  // A guess of R(w, b), from the last sweep.
+  [[nodiscard]] double losses(const Seen& seen);
   [[nodiscard]] double kappa() const { return kappa_; }
   [[nodiscard]] double pull();  // (kappa/2) ||w - y||^2
   // A guess of the gap in the problem without kappa, from the last sweep. Duals beyond an l1 bound are scaled for it, as
@@ -58,7 +59,8 @@ class DualAscent {
 
  private:
   [[nodiscard]] kernel::SweepReport sweep_rows(std::span<const std::uint32_t> order);
-  [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order, std::size_t blocks);
+  [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order,
+                                                                std::size_t blocks);
   [[nodiscard]] kernel::SweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
   void merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states);
   [[nodiscard]] kernel::SweepState state_of(std::span<const std::uint32_t> order);
@@ -66,6 +68,7 @@ class DualAscent {
   [[nodiscard]] std::size_t blocks_for(std::span<const std::uint32_t> order) const;
   [[nodiscard]] double entries_in(std::span<const std::uint32_t> order) const;
   [[nodiscard]] bool ridge() const;
+  [[nodiscard]] double slope(std::size_t j) const;  // u_j
   void measure_rows();
   void induce();  // u from alpha, removing the drift of incremental updates
 
@@ -89,7 +92,7 @@ class DualAscent {
   std::vector<std::vector<double>> copies_;  // of `induced_`, one a block
   std::vector<double> alpha_before_;
   std::vector<std::uint32_t> dealt_;  // rows drawn independently, block by block
-  double losses_ = 0.0;
+  double last_gap_ = 1.0;
   double passes_since_induced_ = 0.0;
 };
 

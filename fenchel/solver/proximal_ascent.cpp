@@ -51,6 +51,7 @@ ProximalAscent::Solved ProximalAscent::solve() {
     solved.gap = ascent_.direct_gap(solved.seen);
   } while (solved.passes < most_passes && solved.seen.changed &&
            solved.seen.smoothed_gap > std::max(share_of_pull * pull, share_of_gap_ * solved.gap));
+  solved.losses = ascent_.losses(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());
   if (pull > 0.0) next_kappa_ = next_kappa(solved.passes);

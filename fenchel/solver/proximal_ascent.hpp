@@ -19,6 +19,7 @@ class ProximalAscent {
     DualAscent::Seen seen;  // of the last sweep
     double passes = 0.0;
     double gap = infinity;    // a guess of the gap without the added term
+    double losses = 0.0;      // a guess of R(w, b)
     bool stationary = false;  // nothing would change if y moved to w
   };
   Solved solve();

@@ -27,8 +27,8 @@ std::vector<RowVisits::Window> cut_windows(const data::Matrix& matrix) {
 
 }  // namespace
 
-RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
-                     std::span<const double> curvatures, const Conduct& conduct)
+RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares, std::span<const double> curvatures,
+                     const Conduct& conduct)
     : shares_(shares),
       random_(conduct.seed),
       sampling_(conduct.ascent.sampling),

@@ -36,11 +36,13 @@ class RowVisits {
   void settle(double violation);
 
   [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
-  [[nodiscard]] std::span<const Window> windows() const { return windows_; }  // in the order of the sweep; may be empty
+  [[nodiscard]] std::span<const Window> windows() const {
+    return windows_;
+  }  // in the order of the sweep; may be empty
   [[nodiscard]] std::span<std::uint8_t> resting() { return resting_; }
-  [[nodiscard]] bool all() const { return all_; }              // whether the next sweep visits every row
+  [[nodiscard]] bool all() const { return all_; }  // whether the next sweep visits every row
   [[nodiscard]] double rest_beyond() const { return rest_beyond_; }
-  [[nodiscard]] double share() const { return share_; }        // of the rows in the order
+  [[nodiscard]] double share() const { return share_; }  // of the rows in the order
 
   // Every row takes part again.
   void wake();
@@ -57,7 +59,7 @@ class RowVisits {
   std::vector<std::uint8_t> resting_;
   std::vector<std::uint32_t> drawn_from_;  // by independent draws
   std::vector<double> cumulative_;         // of their weights; empty: uniform
-  std::size_t rows_ = 0;            // that are visited at all
+  std::size_t rows_ = 0;                   // that are visited at all
   double share_ = 1.0;
   double rest_beyond_;
   double goal_ = 0.0;  // the violation at which everybody wakes

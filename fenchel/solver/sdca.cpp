@@ -46,7 +46,7 @@ double Sdca::sweep_plainly() {
     if (stationary_) break;
   }
   estimate_ = {.gap = seen.gap,
-               .primal = seen.losses + problem_.penalty.value(plain_->weights()),
+               .primal = plain_->losses(seen) + problem_.penalty.value(plain_->weights()),
                .scatter = seen.all ? 1.6 : 2.0};
   return passes;
 }
@@ -56,7 +56,7 @@ double Sdca::sweep_proximally() {
   take_note();
   stationary_ = solved.stationary && conduct_.ascent.sampling == Sampling::permutation;
   estimate_ = {.gap = solved.gap,
-               .primal = solved.seen.losses + problem_.penalty.value(proximal_->weights()),
+               .primal = solved.losses + problem_.penalty.value(proximal_->weights()),
                .scatter = 2.0};
   return solved.passes + proximal_->move_to(proximal_->weights());
 }

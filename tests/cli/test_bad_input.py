@@ -32,7 +32,7 @@ USAGE = {
     "unknown penalty": (["--penalty", "l3"], ["l2", "elastic-net"]),
     "later penalty": (["--penalty", "group-lasso"], ["not part of this version"]),
     "unknown solver": (["--solver", "sgd"], ["sdca", "fista"]),
-    "later solver": (["--solver", "newton"], ["not part of this version"]),
+    "later solver": (["--solver", "pegasos"], ["not part of this version"]),
     "unable solver": (["--solver", "fista"], ["smooth", "sdca"]),
     "nobody can": (["--penalty", "none"], ["smooth"]),
     "row order for another solver": (["--loss", "logistic", "--solver", "fista", "--row-order", "shuffled"],

@@ -28,7 +28,7 @@ struct Medium {
   }
   [[nodiscard]] run::Result run(const registry::SolverEntry& entry, const run::Options& options,
                                 std::uint64_t seed = 0) const {
-    const auto solver = entry.make(*problem, {}, seed);
+    const auto solver = entry.make(*problem, {}, {.seed = seed});
     return run::run(*problem, *solver, options);
   }
 
@@ -44,7 +44,7 @@ const registry::SolverEntry& solver(std::string_view name, const Medium& medium)
 
 // The passes of the solver alone at the first step whose own certificate meets the tolerance.
 double first_crossing(const Medium& medium, const registry::SolverEntry& entry, const run::Options& options) {
-  const auto solver = entry.make(*medium.problem, {}, 0);
+  const auto solver = entry.make(*medium.problem, {}, {});
   const problem::Certifier certifier(*medium.problem);
   double passes = 0.0;
   while (passes < options.max_passes) {

@@ -1,0 +1,203 @@
+#include "fenchel/solver/normal_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fenchel::solver {
+namespace {
+
+constexpr std::size_t largest_dense = 2000;
+// What conjugate gradients are expected to take, in products with H, before anything is known.
+constexpr double expected_iterations = 30.0;
+// A multiplication inside a factorisation is so much cheaper than one that is scattered.
+constexpr double factor_speed = 4.0;
+// A sample of the rows that stands for all.
+constexpr std::size_t rows_a_column = 50;
+constexpr double most_thinned = 16.0;
+constexpr int updates_of_the_gram = 20;
+constexpr double same_scale = 1e4;
+constexpr int most_iterations = 500;
+
+double inner(std::span<const double> a, std::span<const double> b) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+double square_over(std::span<const double> a, std::span<const double> metric) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * (a[j] / metric[j]);
+  return sum;
+}
+
+}  // namespace
+
+NormalSystem::NormalSystem(RowSums& sums, std::size_t rows) : sums_(sums), weights_(rows, 0.0) {}
+
+double NormalSystem::direct_work(double gram) const {
+  const auto d = static_cast<double>(sums_.dimension());
+  return gram + d * d * d / (6 * factor_speed);
+}
+
+double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridge, double scale,
+                              std::span<const double> h, double slack, bool thin) {
+  ridge_.assign(ridge.begin(), ridge.end());
+  scale_ = scale;
+  sums_.select(
+      list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
+  if (sums_.dimension() <= largest_dense && !direct_) {
+    const double iterations =
+        last_iterations_work_ > 0.0 ? last_iterations_work_ : expected_iterations * 2 * active_.nonzeros;
+    direct_ = direct_work(sums_.gram_work(active_.rows)) <= iterations;
+  }
+  complete_ = true;
+  if (!direct_) return prepare_iterations(h);
+  if (thin) thin_out();
+  const double work = update_gram(h, slack);
+  factorize();
+  return direct_work(work) / sums_.nonzeros();
+}
+
+// Keeps a fixed pseudo-random choice of rows, many more than columns, each with the weight of several.
+void NormalSystem::thin_out() {
+  const auto wanted = static_cast<double>(rows_a_column * sums_.dimension());
+  const double stride = std::min(most_thinned, std::floor(static_cast<double>(active_.rows.size()) / wanted));
+  if (stride < 2.0) return;
+  complete_ = false;
+  const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
+  const std::size_t before = active_.rows.size();
+  std::erase_if(active_.rows, [&](std::uint32_t i) { return i * 2654435769U >= threshold; });
+  sums_.bind(active_);
+  scale_ *= static_cast<double>(before) / static_cast<double>(active_.rows.size());
+}
+
+double NormalSystem::update_gram(std::span<const double> h, double slack) {
+  RowSums::Cut changed;
+  const auto differs = [&](std::size_t i) {
+    return h[i] != weights_[i] && std::fabs(h[i] - weights_[i]) >= slack * std::max(h[i], weights_[i]);
+  };
+  for (const std::uint32_t i : held_) {
+    if (differs(i)) changed.rows.push_back(i);
+  }
+  for (const std::uint32_t i : active_.rows) {
+    if (weights_[i] == 0.0) changed.rows.push_back(i);
+  }
+  sums_.bind(changed);
+  const double whole = sums_.gram_work(active_.rows), part = sums_.gram_work(changed.rows);
+  if (gram_.empty() || part >= whole || ++updates_ >= updates_of_the_gram) {
+    form_gram(h);
+    return whole;
+  }
+  for (const std::uint32_t i : changed.rows) {
+    changes_[i] = h[i] - weights_[i];
+    weights_[i] = h[i];
+  }
+  held_ = active_.rows;
+  sums_.add_gram(changed, changes_, gram_);
+  return part;
+}
+
+void NormalSystem::form_gram(std::span<const double> h) {
+  const std::size_t d = sums_.dimension();
+  gram_.assign(d * d, 0.0);
+  changes_.resize(weights_.size());
+  updates_ = 0;
+  for (const std::uint32_t i : held_) weights_[i] = 0.0;
+  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
+  held_ = active_.rows;
+  sums_.add_gram(active_, weights_, gram_);
+}
+
+// Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
+void NormalSystem::factorize() {
+  const auto d = static_cast<Eigen::Index>(sums_.dimension());
+  const Eigen::Map<const Eigen::MatrixXd> gram(gram_.data(), d, d);
+  double lift = 0.0;
+  for (;;) {
+    Eigen::MatrixXd matrix = scale_ * gram;
+    for (Eigen::Index j = 0; j < d; ++j) {
+      const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
+      matrix(j, j) = own * (1.0 + lift);
+    }
+    factor_.compute(matrix);
+    if (factor_.info() == Eigen::Success || lift > 1.0) return;
+    lift = lift == 0.0 ? 1e-14 : 10 * lift;
+  }
+}
+
+double NormalSystem::prepare_iterations(std::span<const double> h) {
+  for (const std::uint32_t i : held_) weights_[i] = 0.0;
+  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
+  held_ = active_.rows;
+  diagonal_.assign(sums_.dimension(), 0.0);
+  sums_.add_squares(active_, weights_, diagonal_);
+  for (std::size_t j = 0; j < diagonal_.size(); ++j) {
+    const double whole = ridge_[j] + scale_ * diagonal_[j];
+    // Half way between the ridge and the diagonal of H needs the fewest iterations on text; columns on a scale of their own
+    // need it all.
+    diagonal_[j] = whole <= same_scale * ridge_[j] ? std::sqrt(ridge_[j] * whole) : whole;
+  }
+  return active_.nonzeros / sums_.nonzeros();
+}
+
+double NormalSystem::solve(std::span<const double> rhs, std::span<const double> metric, double forcing,
+                           std::span<double> d, std::span<double> residual) {
+  return direct_ ? solve_direct(rhs, d, residual) : solve_iteratively(rhs, metric, forcing, d, residual);
+}
+
+// With one step of iterative refinement, which a lifted diagonal or a bad condition needs and others hardly notice.
+double NormalSystem::solve_direct(std::span<const double> rhs, std::span<double> d, std::span<double> residual) {
+  const auto size = static_cast<Eigen::Index>(rhs.size());
+  const Eigen::Map<const Eigen::VectorXd> b(rhs.data(), size), ridge(ridge_.data(), size);
+  const Eigen::Map<const Eigen::MatrixXd> gram(gram_.data(), size, size);
+  Eigen::Map<Eigen::VectorXd> x(d.data(), size), r(residual.data(), size);
+  const auto look = [&] {
+    r.noalias() = gram.selfadjointView<Eigen::Lower>() * x;
+    r = b - scale_ * r - ridge.cwiseProduct(x);
+  };
+  x = factor_.solve(b);
+  look();
+  const Eigen::VectorXd correction = factor_.solve(r);
+  const double before = r.norm();
+  x += correction;
+  look();
+  if (!(r.norm() <= before)) {
+    x -= correction;
+    look();
+  }
+  return 0.0;
+}
+
+double NormalSystem::solve_iteratively(std::span<const double> rhs, std::span<const double> metric, double forcing,
+                                       std::span<double> d, std::span<double> residual) {
+  const std::size_t size = rhs.size();
+  std::fill(d.begin(), d.end(), 0.0);
+  std::copy(rhs.begin(), rhs.end(), residual.begin());
+  direction_.assign(size, 0.0);
+  product_.resize(size);
+  preconditioned_.resize(size);
+  const double target = forcing * forcing * square_over(rhs, metric);
+  double rho = 0.0;
+  int iterations = 0;
+  while (iterations < most_iterations && square_over(residual, metric) > target) {
+    for (std::size_t j = 0; j < size; ++j) preconditioned_[j] = residual[j] / diagonal_[j];
+    const double next = inner(residual, preconditioned_);
+    const double beta = rho > 0.0 ? next / rho : 0.0;
+    rho = next;
+    for (std::size_t j = 0; j < size; ++j) direction_[j] = preconditioned_[j] + beta * direction_[j];
+    sums_.product(active_, weights_, direction_, product_);
+    for (std::size_t j = 0; j < size; ++j) product_[j] = ridge_[j] * direction_[j] + scale_ * product_[j];
+    const double curvature = inner(direction_, product_);
+    ++iterations;
+    if (!(curvature > 0.0)) break;
+    const double step = rho / curvature;
+    for (std::size_t j = 0; j < size; ++j) {
+      d[j] += step * direction_[j];
+      residual[j] -= step * product_[j];
+    }
+  }
+  last_iterations_work_ = 2.0 * active_.nonzeros * iterations;
+  return last_iterations_work_ / sums_.nonzeros();
+}
+
+}  // namespace fenchel::solver

@@ -1,0 +1,68 @@
+// The linear systems of a Newton step,  H d = r  with  H = diag(ridge) + scale X' diag(h) X,  h >= 0.
+//
+// Where forming X' diag(h) X is cheaper than the iterations it saves, it is formed once and then kept up to date: only
+// rows whose weight has moved are added or taken out, and a Cholesky factorisation solves. Otherwise conjugate gradients,
+// preconditioned by the diagonal, with one fused product X'(h (X v)) an iteration over the rows that have a weight.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include "fenchel/solver/row_sums.hpp"
+
+namespace fenchel::solver {
+
+class NormalSystem {
+ public:
+  explicit NormalSystem(RowSums& sums, std::size_t rows);
+
+  // Takes the weights, which are 0 outside the list. Those that differ from what is in the matrix by less than `slack`
+  // relatively may stay as they are there; where `thin`, a sample of the rows may stand for all. Returns the passes this
+  // took.
+  double assemble(kernel::RowList list, std::span<const double> ridge, double scale, std::span<const double> h,
+                  double slack, bool thin);
+  // Whether H has the weights of all rows, not of a sample.
+  [[nodiscard]] bool complete() const { return complete_; }
+  // The weights that H really has, without `scale`.
+  [[nodiscard]] std::span<const double> weights() const { return weights_; }
+
+  // d with  sum_j residual_j^2 / metric_j <= forcing^2 sum_j rhs_j^2 / metric_j,  residual = rhs - H d, or as good as can be had.
+  // Returns the passes this took.
+  double solve(std::span<const double> rhs, std::span<const double> metric, double forcing, std::span<double> d,
+               std::span<double> residual);
+
+ private:
+  [[nodiscard]] double direct_work(double gram) const;
+  void thin_out();
+  double update_gram(std::span<const double> h, double slack);
+  void form_gram(std::span<const double> h);
+  void factorize();
+  double prepare_iterations(std::span<const double> h);
+  double solve_direct(std::span<const double> rhs, std::span<double> d, std::span<double> residual);
+  double solve_iteratively(std::span<const double> rhs, std::span<const double> metric, double forcing,
+                           std::span<double> d, std::span<double> residual);
+
+  RowSums& sums_;
+  std::vector<double> ridge_;
+  double scale_ = 1.0;
+  std::vector<double> weights_;  // of the rows, as they are in H
+
+  bool complete_ = true;
+  bool direct_ = false;
+  std::vector<double> gram_;     // X' diag(weights) X, lower triangle; empty: never formed
+  std::vector<double> changes_;  // of weights, to be added
+  int updates_ = 0;              // since it was formed from nothing
+  Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factor_;
+  double last_iterations_work_ = 0.0;  // products of the last solution by conjugate gradients
+
+  RowSums::Cut active_;              // rows with a weight
+  std::vector<std::uint32_t> held_;  // rows with a weight in `weights_`
+  std::vector<double> diagonal_;
+  std::vector<double> direction_, product_, preconditioned_;
+};
+
+}  // namespace fenchel::solver

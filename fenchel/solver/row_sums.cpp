@@ -1,0 +1,169 @@
+#include "fenchel/solver/row_sums.hpp"
+
+#include <algorithm>
+
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+constexpr std::size_t most_pieces = 16;
+constexpr std::size_t most_gram_pieces = 8;
+// From this share of nonzeros on, a dense matrix product beats a scatter of products.
+constexpr double dense_share = 0.25;
+
+template <class Rows>
+std::size_t length(const Rows& rows, std::size_t i) {
+  return rows.nonzeros_before(i + 1) - rows.nonzeros_before(i);
+}
+
+// Cuts a list into `count` pieces of about the same work.
+template <class WorkOf>
+std::vector<std::size_t> cut_evenly(kernel::RowList list, std::size_t count, double total, WorkOf&& work_of) {
+  std::vector<std::size_t> bounds{0};
+  double done = 0.0;
+  for (std::size_t k = 0; k < list.size() && bounds.size() < count; ++k) {
+    done += work_of(list[k]);
+    if (done * static_cast<double>(count) >= total * static_cast<double>(bounds.size())) bounds.push_back(k + 1);
+  }
+  bounds.resize(count + 1, list.size());
+  bounds.back() = list.size();
+  return bounds;
+}
+
+std::size_t pieces(double work, double price, std::size_t most) {
+  return static_cast<std::size_t>(std::clamp(work / price, 1.0, static_cast<double>(most)));
+}
+
+}  // namespace
+
+RowSums::RowSums(const data::Design& design)
+    : design_(design),
+      dimension_(design.cols()),
+      nonzeros_(static_cast<double>(data::nonzeros(design.matrix)) + 1.0) {}
+
+double RowSums::nonzeros_of(kernel::RowList list) const {
+  return std::visit(
+      [&](const auto& m) {
+        double sum = 0.0;
+        for (const std::uint32_t i : list) sum += static_cast<double>(length(m, i));
+        return sum;
+      },
+      design_.matrix);
+}
+
+double RowSums::gram_work(kernel::RowList list) const {
+  return std::visit(
+      [&](const auto& m) {
+        double sum = 0.0;
+        for (const std::uint32_t i : list) {
+          const auto k = static_cast<double>(length(m, i)) + 1.0;
+          sum += 0.5 * k * k;
+        }
+        return sum;
+      },
+      design_.matrix);
+}
+
+void RowSums::bind(Cut& cut) const {
+  cut.nonzeros = nonzeros_of(cut.rows);
+  const std::size_t count = pieces(cut.nonzeros, 4.0 * static_cast<double>(dimension_) + 5.0, most_pieces);
+  cut.bounds = std::visit(
+      [&](const auto& m) {
+        return cut_evenly(cut.rows, count, cut.nonzeros,
+                          [&](std::uint32_t i) { return static_cast<double>(length(m, i)); });
+      },
+      design_.matrix);
+}
+
+void RowSums::margins(kernel::RowList list, std::span<const double> v, std::span<double> z) const {
+  const double constant = design_.constant != 0.0 ? design_.constant * v.back() : 0.0;
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t k = begin; k < end; ++k) z[list[k]] = data::dot(m.row(list[k]), v.data()) + constant;
+        });
+      },
+      design_.matrix);
+}
+
+// work(begin, end, accumulator) adds a piece of the list; the first piece adds to the result itself.
+template <class Work>
+void RowSums::sum(std::span<const std::size_t> bounds, std::span<double> result, Work&& work) {
+  const std::size_t size = result.size();
+  const std::size_t count = bounds.size() - 1;
+  scratch_.resize(size * (count - 1));
+  const auto run = [&](std::size_t k) {
+    std::span<double> target = result;
+    if (k > 0) {
+      target = std::span(scratch_).subspan((k - 1) * size, size);
+      std::fill(target.begin(), target.end(), 0.0);
+    }
+    work(bounds[k], bounds[k + 1], target);
+  };
+  if (count == 1) {
+    run(0);
+    return;
+  }
+  tbb::parallel_for(std::size_t{0}, count, run);
+  for_each_block(size, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = 1; k < count; ++k) {
+      const double* partial = scratch_.data() + (k - 1) * size;
+      for (std::size_t j = begin; j < end; ++j) result[j] += partial[j];
+    }
+  });
+}
+
+void RowSums::add_rows(const Cut& cut, std::span<const double> h, std::span<double> u) {
+  std::visit(
+      [&](const auto& m) {
+        sum(cut.bounds, u, [&](std::size_t begin, std::size_t end, std::span<double> target) {
+          kernel::weighted_rows(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), h,
+                                target);
+        });
+      },
+      design_.matrix);
+}
+
+void RowSums::add_squares(const Cut& cut, std::span<const double> h, std::span<double> u) {
+  std::visit(
+      [&](const auto& m) {
+        sum(cut.bounds, u, [&](std::size_t begin, std::size_t end, std::span<double> target) {
+          kernel::weighted_squares(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), h,
+                                   target);
+        });
+      },
+      design_.matrix);
+}
+
+void RowSums::product(const Cut& cut, std::span<const double> h, std::span<const double> v, std::span<double> y) {
+  std::fill(y.begin(), y.end(), 0.0);
+  std::visit(
+      [&](const auto& m) {
+        sum(cut.bounds, y, [&](std::size_t begin, std::size_t end, std::span<double> target) {
+          kernel::normal_product(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), h, v,
+                                 target);
+        });
+      },
+      design_.matrix);
+}
+
+void RowSums::add_gram(const Cut& cut, std::span<const double> change, std::span<double> lower) {
+  const double total = gram_work(cut.rows);
+  const std::size_t count = pieces(total, 2.0 * static_cast<double>(lower.size()), most_gram_pieces);
+  std::visit(
+      [&](const auto& m) {
+        const bool dense = cut.nonzeros > dense_share * static_cast<double>(cut.rows.size() * dimension_);
+        const std::vector<std::size_t> bounds = cut_evenly(cut.rows, count, total, [&](std::uint32_t i) {
+          const auto k = static_cast<double>(length(m, i)) + 1.0;
+          return 0.5 * k * k;
+        });
+        sum(bounds, lower, [&](std::size_t begin, std::size_t end, std::span<double> target) {
+          kernel::outer_products(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), change,
+                                 dense, target.data(), dimension_);
+        });
+      },
+      design_.matrix);
+}
+
+}  // namespace fenchel::solver
