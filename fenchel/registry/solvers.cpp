@@ -59,7 +59,9 @@ bool few_columns(const problem::Problem& problem) {
 
 // Out of several that are able.
 std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem) {
-  const auto is_able = [&](std::string_view name) { return std::find(able.begin(), able.end(), name) != able.end(); };
+  const auto is_able = [&](std::string_view name) {
+    return std::find(able.begin(), able.end(), name) != able.end();
+  };
   const bool newton = is_able(solver::Newton::name);
   if (newton && few_columns(problem)) return solver::Newton::name;
   if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) {

@@ -271,7 +271,8 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
 }
 
 // Blocks share no row: rows drawn independently, some of them twice, are dealt out by their number.
-std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order, std::size_t blocks) {
+std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order,
+                                                            std::size_t blocks) {
   std::vector<std::span<const std::uint32_t>> parts(blocks);
   if (conduct_.ascent.sampling == Sampling::permutation) {
     for (std::size_t k = 0; k < blocks; ++k) {

@@ -59,7 +59,8 @@ class DualAscent {
 
  private:
   [[nodiscard]] kernel::SweepReport sweep_rows(std::span<const std::uint32_t> order);
-  [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order, std::size_t blocks);
+  [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order,
+                                                                std::size_t blocks);
   [[nodiscard]] kernel::SweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
   void merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states);
   [[nodiscard]] kernel::SweepState state_of(std::span<const std::uint32_t> order);

@@ -55,9 +55,8 @@ double Sdca::sweep_proximally() {
   const ProximalAscent::Solved solved = proximal_->solve();
   take_note();
   stationary_ = solved.stationary && conduct_.ascent.sampling == Sampling::permutation;
-  estimate_ = {.gap = solved.gap,
-               .primal = solved.losses + problem_.penalty.value(proximal_->weights()),
-               .scatter = 2.0};
+  estimate_ = {
+      .gap = solved.gap, .primal = solved.losses + problem_.penalty.value(proximal_->weights()), .scatter = 2.0};
   return solved.passes + proximal_->move_to(proximal_->weights());
 }
 

@@ -57,10 +57,11 @@ class Solvers(CliTest):
 
     def test_json_says_the_same(self):
         table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}
-        self.assertEqual(set(table), {"sdca", "fista", "newton"})
+        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton"})
         supports = {name: {s["loss"]: s["penalties"] for s in entry["supports"]} for name, entry in table.items()}
         self.assertEqual(set(supports["sdca"]), set(LOSSES))
-        self.assertEqual(supports["sdca"]["hinge"], ["l2", "elastic-net"])
+        self.assertEqual(supports["sdca"], supports["accelerated-sdca"])
+        self.assertEqual(supports["sdca"]["hinge"], ["l2", "l1", "elastic-net"])
         self.assertNotIn("hinge", supports["fista"])
         self.assertEqual(supports["newton"], {loss: ["l2"] for loss in LOSSES})
         self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none"])

@@ -152,9 +152,9 @@ class RowOrder(CliTest):
     def test_auto_takes_a_solver_that_has_one(self):
         self.ok("generate", "d", "--rows", "300", "--features", "5", "--quiet")
         options = ["--loss", "squared", "--lambda", "1e-7"]
-        self.assertEqual(self.json("train", "d", "m", *options)["solver"], "fista")
+        self.assertEqual(self.json("train", "d", "m", *options)["solver"], "newton")
         report = self.json("train", "d", "m", *options, "--row-order", "windows")
-        self.assertEqual((report["solver"], report["row_order"]), ("sdca", "windows"))
+        self.assertEqual((report["solver"], report["row_order"]), ("accelerated-sdca", "windows"))
 
 
 class Reproducible(CliTest):
