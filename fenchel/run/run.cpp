@@ -30,42 +30,43 @@ template <class Certifier, class Primal, class Dual, class Solver>
 class Incumbent : public Keeper {
  public:
   template <class Problem>
-  Incumbent(const Problem& problem, Solver& solver) : certifier_(problem), solver_(solver) {}
+  Incumbent(const Problem& problem, Solver& solver) : certifier(problem), method(solver) {}
 
   void certify() override {
-    const auto candidate = solver_.candidate();
-    Primal primal = certifier_.primal_with_best_bias(candidate.w, candidate.b);
+    const auto candidate = method.candidate();
+    Primal primal = certifier.primal_with_best_bias(candidate.w, candidate.b);
     Dual dual = dual_of(candidate, primal);
     // Written so that a point whose value is not a number is replaced, and never replaces one.
-    const bool better_primal = !primal_ || (std::isfinite(primal.value) && !(primal_->value <= primal.value));
-    const bool better_dual = !dual_ || (std::isfinite(dual.value) && !(dual_->value >= dual.value));
+    const bool better_primal =
+        !best_primal || (std::isfinite(primal.value) && !(best_primal->value <= primal.value));
+    const bool better_dual = !best_dual || (std::isfinite(dual.value) && !(best_dual->value >= dual.value));
     if (better_primal || better_dual) {
-      Primal& p = better_primal ? primal : *primal_;
-      Dual& d = better_dual ? dual : *dual_;
-      const problem::Certificate pair = certifier_.pair(p, d);
-      if (!primal_ || pair.gap <= certificate_.gap) {
-        certificate_ = pair;
-        if (better_primal) primal_ = std::move(primal);
-        if (better_dual) dual_ = std::move(dual);
+      Primal& p = better_primal ? primal : *best_primal;
+      Dual& d = better_dual ? dual : *best_dual;
+      const problem::Certificate pair = certifier.pair(p, d);
+      if (!best_primal || pair.gap <= best_pair.gap) {
+        best_pair = pair;
+        if (better_primal) best_primal = std::move(primal);
+        if (better_dual) best_dual = std::move(dual);
       }
     }
   }
 
-  [[nodiscard]] const problem::Certificate& certificate() const override { return certificate_; }
+  [[nodiscard]] const problem::Certificate& certificate() const override { return best_pair; }
 
  protected:
-  Certifier certifier_;
-  Solver& solver_;
-  std::optional<Primal> primal_;
-  std::optional<Dual> dual_;
-  problem::Certificate certificate_;
+  Certifier certifier;
+  Solver& method;
+  std::optional<Primal> best_primal;
+  std::optional<Dual> best_dual;
+  problem::Certificate best_pair;
 
  private:
   Dual dual_of(const problem::Candidate& candidate, const Primal& primal) const {
-    return candidate.alpha.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.alpha);
+    return candidate.alpha.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.alpha);
   }
   Dual dual_of(const problem::MulticlassCandidate& candidate, const Primal& primal) const {
-    return candidate.beta.empty() ? certifier_.dual_of(primal) : certifier_.dual(candidate.beta);
+    return candidate.beta.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.beta);
   }
 };
 
@@ -76,27 +77,27 @@ class ScalarIncumbent final
 
   void certify() override {
     Incumbent::certify();
-    if (certificate_.rounding > 0.25 * certificate_.gap) stretch();
+    if (best_pair.rounding > 0.25 * best_pair.gap) stretch();
   }
 
   void release(Result& result) {
-    result.bias_range = certifier_.bias_range(*primal_, *dual_, certificate_);
-    result.w = std::move(primal_->w);
-    result.b = primal_->b;
-    result.beta = std::move(dual_->beta);
+    result.bias_range = certifier.bias_range(*best_primal, *best_dual, best_pair);
+    result.w = std::move(best_primal->w);
+    result.b = best_primal->b;
+    result.beta = std::move(best_dual->beta);
   }
 
  private:
   // Where rounding dominates the gap, margins at a kink of the loss may be to blame: tries to move them off it.
   void stretch() {
     double error = unit_roundoff;
-    for (const double e : primal_->z_error) error = std::max(error, e);
+    for (const double e : best_primal->z_error) error = std::max(error, e);
     for (double t = 4 * error; t < 1e-6; t *= 16) {
-      problem::PrimalPoint point = certifier_.stretched(*primal_, 1.0 + t);
-      const problem::Certificate pair = certifier_.pair(point, *dual_);
-      if (!(pair.gap < certificate_.gap)) continue;
-      certificate_ = pair;
-      primal_ = std::move(point);
+      problem::PrimalPoint point = certifier.stretched(*best_primal, 1.0 + t);
+      const problem::Certificate pair = certifier.pair(point, *best_dual);
+      if (!(pair.gap < best_pair.gap)) continue;
+      best_pair = pair;
+      best_primal = std::move(point);
     }
   }
 };
@@ -107,9 +108,9 @@ class MulticlassIncumbent final : public Incumbent<problem::MulticlassCertifier,
   using Incumbent::Incumbent;
 
   void release(MulticlassResult& result) {
-    result.w = std::move(primal_->w);
-    result.b = std::move(primal_->b);
-    result.beta = std::move(dual_->beta);
+    result.w = std::move(best_primal->w);
+    result.b = std::move(best_primal->b);
+    result.beta = std::move(best_dual->beta);
   }
 };
 
