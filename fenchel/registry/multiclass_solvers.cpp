@@ -30,8 +30,9 @@ const MulticlassSolverEntry* find_multiclass(std::string_view name) {
 // The first option that the solver has no use for.
 std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
                                         std::span<const std::string_view> demands) {
-  const auto found = std::ranges::find_if(
-      demands, [&](std::string_view option) { return std::ranges::find(entry.takes, option) == entry.takes.end(); });
+  const auto found = std::ranges::find_if(demands, [&](std::string_view option) {
+    return std::ranges::find(entry.takes, option) == entry.takes.end();
+  });
   return found == demands.end() ? std::nullopt : std::optional(*found);
 }
 

@@ -1,5 +1,6 @@
 #include "fenchel/run/run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -10,6 +11,14 @@
 
 namespace fenchel::run {
 namespace {
+
+// Where rounding dominates the gap, data in another storage, with other bounds on rounding, prove a range of another width:
+// the claim leaves room for that.
+Interval with_leeway(Interval range, double b, const problem::Certificate& certificate) {
+  if (!(certificate.gap > 0.0) || !std::isfinite(range.high - range.low)) return range;
+  const double factor = 1.0 + 3.0 * std::clamp(certificate.rounding / certificate.gap, 0.0, 1.0);
+  return {b - factor * (b - range.low), b + factor * (range.high - b)};
+}
 
 // What the loop asks of whoever keeps the best points.
 class Keeper {
@@ -81,7 +90,8 @@ class ScalarIncumbent final
   }
 
   void release(Result& result) {
-    result.bias_range = certifier.bias_range(*best_primal, *best_dual, best_pair);
+    result.bias_range =
+        with_leeway(certifier.bias_range(*best_primal, *best_dual, best_pair), best_primal->b, best_pair);
     result.w = std::move(best_primal->w);
     result.b = best_primal->b;
     result.beta = std::move(best_dual->beta);

@@ -43,8 +43,8 @@ void expect_solved(const Case& setup, const std::string& label, double tolerance
     with_bias.settings.bias = bias;
     const Solved solved(with_bias, "newton", {.tolerance = tolerance, .absolute_tolerance = 1e-13});
     EXPECT_EQ(solved.result.status, run::Status::optimal)
-        << label << " " << title(setup.settings.loss) << " bias " << static_cast<int>(bias) << " relative gap "
-        << solved.result.certificate.relative_gap() << " passes " << solved.result.passes;
+        << label << " " << title(*setup.settings.loss.scalar()) << " bias " << static_cast<int>(bias)
+        << " relative gap " << solved.result.certificate.relative_gap() << " passes " << solved.result.passes;
   }
 }
 
