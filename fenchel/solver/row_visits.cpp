@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t window_bytes = std::size_t{32} << 20;
 // Everybody wakes when the violation among those awake has come down by this factor since all were visited.
 constexpr double wake_factor = 0.3;
+// It may never come down while somebody rests (a free bias can run away from one who would hold it back), so that everybody
+// wakes after this much work, in passes, in any case.
+constexpr double most_work_between = 5.0;
 
 std::vector<RowVisits::Window> cut_windows(const data::Matrix& matrix) {
   std::vector<RowVisits::Window> windows;
@@ -101,9 +104,11 @@ void RowVisits::draw_independently() {
 
 void RowVisits::settle(double violation) {
   if (sampling_ != Sampling::permutation) return;
+  work_ += static_cast<double>(order_.size()) / static_cast<double>(rows_);
   if (all_) {
     goal_ = wake_factor * violation;
-  } else if (violation <= goal_) {
+    work_ = 0.0;
+  } else if (violation <= goal_ || work_ >= most_work_between) {
     wake();
     return;
   }

@@ -63,6 +63,7 @@ class RowVisits {
   double share_ = 1.0;
   double rest_beyond_;
   double goal_ = 0.0;  // the violation at which everybody wakes
+  double work_ = 0.0;  // since everybody was awake, in passes
   bool all_ = true;
 };
 
