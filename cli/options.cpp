@@ -312,7 +312,7 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
       settings.direct ? *settings.direct
                       : std::visit([&](const auto& chosen) { return chosen.strength(lambda); }, settings.penalty);
   const penalty::Separable penalty(strength, factors);
-  if (const auto scalar = settings.loss.scalar()) registry::check_conduct(settings.ascent, *scalar, penalty);
+  if (const auto scalar = settings.loss.scalar()) registry::check_conduct(settings, *scalar, penalty);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
   const std::vector<std::string_view> demanded = registry::demands(settings);
   if (settings.solver == "auto" && !registry::supporting(settings.loss, penalty, demanded).empty()) return;

@@ -94,7 +94,6 @@ struct SweepReport {
   double sampled_shares = 0.0;
   double violation = 0.0;    // the largest distance of a margin from where its alpha would be optimal
   std::size_t nonzeros = 0;  // visited
-  std::size_t rested = 0;    // rows newly resting
   bool changed = false;
 
   void add(const SweepReport& other) {
@@ -103,7 +102,6 @@ struct SweepReport {
     sampled_shares += other.sampled_shares;
     violation = std::max(violation, other.violation);
     nonzeros += other.nonzeros;
-    rested += other.rested;
     changed = changed || other.changed;
   }
 };
@@ -137,10 +135,7 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
       // Smoothing moves the optimal range of z by g alpha.
       const double clearance = loss.clearance(y, old_alpha, z + state.rule.smoothing * old_alpha);
       if (clearance > 0.0) {
-        if (clearance > state.rest_beyond) {
-          state.resting[i] = 1;
-          ++report.rested;
-        }
+        if (clearance > state.rest_beyond) state.resting[i] = 1;
         continue;  // the exact step would stay where it is, and so do all others
       }
       report.violation = std::max(report.violation, -clearance);

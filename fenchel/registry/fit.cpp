@@ -124,7 +124,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
     const solver::RowOrder row_order = row_order_for(problem.design.matrix, settings);
-    check_conduct(settings.ascent, problem.loss, problem.penalty);
+    check_conduct(settings, problem.loss, problem.penalty);
     const SolverEntry& entry = choose(settings.solver, problem, demanded);
     const std::unique_ptr<solver::Solver> solver =
         entry.make(problem, start.empty() ? solver::Start{} : start[k],

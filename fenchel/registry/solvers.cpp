@@ -159,7 +159,12 @@ const SolverEntry& choose(std::string_view name, const problem::Problem& problem
   return find(able.size() == 1 ? able.front() : fastest(able, problem));
 }
 
-void check_conduct(const AscentSettings& ascent, const loss::Any& loss, const penalty::Separable& penalty) {
+void check_conduct(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty) {
+  const AscentSettings& ascent = settings.ascent;
+  if (settings.row_order == solver::RowOrder::windows &&
+      ascent.sampling.value_or(solver::Sampling::permutation) != solver::Sampling::permutation) {
+    throw Error(Fault::usage, "--row-order windows needs --sampling permutation: independent draws go everywhere");
+  }
   const bool smoothed = loss::smoothness(loss) > 0.0 || ascent.smoothing.value_or(0.0) > 0.0;
   if (ascent.step == kernel::StepOption::constant && !smoothed) {
     throw Error(Fault::usage, fmt::format("--sdca-option 5 needs a smooth loss, which {} is not: choose another "

@@ -43,6 +43,6 @@ const SolverEntry& choose(std::string_view name, const problem::Problem& problem
                           std::span<const std::string_view> demands = {});
 
 // Throws a usage Error where choices contradict the problem, whoever solves it.
-void check_conduct(const AscentSettings& ascent, const loss::Any& loss, const penalty::Separable& penalty);
+void check_conduct(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty);
 
 }  // namespace fenchel::registry

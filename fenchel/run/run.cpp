@@ -17,7 +17,7 @@ namespace {
 Interval with_leeway(Interval range, double b, const problem::Certificate& certificate) {
   if (!(certificate.gap > 0.0) || !std::isfinite(range.high - range.low)) return range;
   const double factor = 1.0 + 3.0 * std::clamp(certificate.rounding / certificate.gap, 0.0, 1.0);
-  return {b - factor * (b - range.low), b + factor * (range.high - b)};
+  return {std::min(range.low, b - factor * (b - range.low)), std::max(range.high, b + factor * (range.high - b))};
 }
 
 // What the loop asks of whoever keeps the best points.

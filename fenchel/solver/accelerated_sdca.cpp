@@ -8,7 +8,7 @@
 namespace fenchel::solver {
 namespace {
 
-constexpr int most_sweeps = 1000;  // a subproblem of the theory
+constexpr int most_sweeps = 10;  // a step, on a subproblem that is solved to a tolerance
 // Of losses that are not smooth: at first relative to the loss at w = 0, later by this factor less each time.
 constexpr double first_smoothing = 0.1;
 constexpr double smoothing_factor = 0.25;
@@ -90,11 +90,13 @@ double AcceleratedSdca::theoretical_step() {
   double passes = 0.0;
   DualAscent::Seen seen;
   const double tolerance = constants_.tolerance(xi_1_ * std::pow(1.0 - 0.5 * constants_.eta, subproblems_));
-  for (int k = 0; k < most_sweeps && seen.smoothed_gap > tolerance; ++k) {
+  for (int k = 0; k < most_sweeps && seen.smoothed_gap > tolerance && !(seen.all && !seen.changed); ++k) {
     seen = ascent_->sweep();
     passes += seen.passes;
   }
-  subproblems_ += 1.0;
+  // Else the next step goes on with this subproblem: limits and interruption are looked at between steps.
+  const bool solved = seen.smoothed_gap <= tolerance || (seen.all && !seen.changed);
+  if (solved) subproblems_ += 1.0;
   const std::span<const double> w = ascent_->weights();
   estimate_ = {.gap = ascent_->direct_gap(seen),
                .primal = ascent_->losses(seen) + problem_.penalty.value(w),
@@ -105,6 +107,7 @@ double AcceleratedSdca::theoretical_step() {
   const double bound =
       std::min(constants_.bound_after(subproblems_, xi_1_), constants_.bound_of(seen.smoothed_gap, moved));
   estimate_.gap = std::min(estimate_.gap, bound + 0.5 * smoothing_);
+  if (!solved) return passes;
   extrapolate(w, constants_.beta);
   ascent_->recentre(extrapolated_);
   if (smoothed_enough) {

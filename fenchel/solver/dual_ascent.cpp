@@ -304,6 +304,7 @@ kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> orde
     copies_[k] = induced_;
     states[k].order = parts[k];
     states[k].caution = sigma_;
+    states[k].rule.largest_curvature *= sigma_;
     reports[k] = run(states[k], copies_[k]);
   });
   merge(order, states);

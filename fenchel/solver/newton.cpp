@@ -32,6 +32,7 @@ constexpr double short_step = 0.05;
 constexpr int steps_between_choices = 3;
 constexpr double search_resolution = 1e-3;  // of the search along a direction, where it cannot do better
 constexpr int updates_of_the_gradient = 16;
+constexpr double least_passes_counted = 0.01;  // of a step, so that limits on passes are reached
 
 data::Design with_bias(const problem::Problem& problem) {
   data::Design design = problem.design;
@@ -89,9 +90,13 @@ Newton::Newton(const problem::Problem& problem, const Start& start, Conduct /*co
 double Newton::step() {
   double passes = begin();
   passes += find_direction();
+  if (!std::isfinite(dot(direction_, direction_))) {  // overflow: the point as it is stays the best there is
+    stationary_ = true;
+    return passes;
+  }
   passes += go(search());
   assess();
-  return passes + sharpen();
+  return std::max(passes + sharpen(), least_passes_counted);
 }
 
 double Newton::begin() {

@@ -63,10 +63,12 @@ void NormalSystem::thin_out() {
   const auto wanted = static_cast<double>(rows_a_column * sums_.dimension());
   const double stride = std::min(most_thinned, std::floor(static_cast<double>(active_.rows.size()) / wanted));
   if (stride < 2.0) return;
-  complete_ = false;
   const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
   const std::size_t before = active_.rows.size();
-  std::erase_if(active_.rows, [&](std::uint32_t i) { return i * 2654435769U >= threshold; });
+  const auto left_out = [&](std::uint32_t i) { return i * 2654435769U >= threshold; };
+  if (std::all_of(active_.rows.begin(), active_.rows.end(), left_out)) return;
+  complete_ = false;
+  std::erase_if(active_.rows, left_out);
   sums_.bind(active_);
   scale_ *= static_cast<double>(before) / static_cast<double>(active_.rows.size());
 }

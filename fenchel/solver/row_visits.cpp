@@ -41,7 +41,8 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
     throw Error(Fault::failure,
                 "rows are numbered with 32 bits here: more than 4294967295 rows need --solver fista");
   }
-  if (conduct.rows == RowOrder::windows) windows_ = cut_windows(matrix);
+  // Independent draws come from all over the data: windows are for permutations.
+  if (conduct.rows == RowOrder::windows && sampling_ == Sampling::permutation) windows_ = cut_windows(matrix);
   wake();
   rows_ = order_.size();
   if (sampling_ == Sampling::importance) {
@@ -104,7 +105,8 @@ void RowVisits::draw_independently() {
 
 void RowVisits::settle(double violation) {
   if (sampling_ != Sampling::permutation) return;
-  work_ += static_cast<double>(order_.size()) / static_cast<double>(rows_);
+  // A sweep costs something besides its rows.
+  work_ += std::max(static_cast<double>(order_.size()) / static_cast<double>(rows_), 0.01);
   if (all_) {
     goal_ = wake_factor * violation;
     work_ = 0.0;

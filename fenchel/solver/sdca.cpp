@@ -48,7 +48,7 @@ double Sdca::sweep_plainly() {
   estimate_ = {.gap = seen.gap,
                .primal = plain_->losses(seen) + problem_.penalty.value(plain_->weights()),
                .scatter = seen.all ? 1.6 : 2.0};
-  return passes;
+  return std::max(passes, 0.01);  // so that limits on passes are reached
 }
 
 double Sdca::sweep_proximally() {
