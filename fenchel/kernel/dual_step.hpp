@@ -51,12 +51,13 @@ double smooth_term(double g, const L& loss, double y, double z, double alpha, do
   return std::max(0.0, difference - 0.5 * g * (u - alpha) * (alpha + u));
 }
 template <loss::DualStepLoss L>
-double smooth_term(double g, const L& loss, double y, double z, double alpha) {
+[[gnu::noinline]] double smooth_term(double g, const L& loss, double y, double z, double alpha) {
   return smooth_term(g, loss, y, z, alpha, exact_step(loss, y, 0.0, z, g, 0.0));
 }
 
+// Every option, and smoothing. Not inlined: one copy a loss instead of one a sweep keeps the library quick to compile.
 template <loss::DualStepLoss L>
-double dual_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
+[[gnu::noinline]] double any_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
   if (rule.option == StepOption::exact) return best_step(rule, loss, y, alpha, z, q);
   const double g = rule.smoothing;
   const double u = g > 0.0 ? exact_step(loss, y, 0.0, z, g, 0.0) : -loss.derivative(y, z);
@@ -80,6 +81,14 @@ double dual_step(const StepRule& rule, const L& loss, double y, double alpha, do
     case StepOption::constant: return moved(gamma / (gamma + rule.largest_curvature));
   }
   return alpha;
+}
+
+template <loss::DualStepLoss L>
+double dual_step(const StepRule& rule, const L& loss, double y, double alpha, double z, double q) {
+  if (rule.option == StepOption::exact && rule.smoothing == 0.0) {
+    return exact_step(loss, y, alpha, z, q, rule.tolerance);
+  }
+  return any_step(rule, loss, y, alpha, z, q);
 }
 
 }  // namespace fenchel::kernel
