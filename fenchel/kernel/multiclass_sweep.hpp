@@ -35,6 +35,14 @@ struct MulticlassSweepReport {
   double sampled_shares = 0.0;
   double visited_shares = 0.0;
   bool changed = false;
+
+  void add(const MulticlassSweepReport& other) {
+    sampled_terms += other.sampled_terms;
+    sampled_losses += other.sampled_losses;
+    sampled_shares += other.sampled_shares;
+    visited_shares += other.visited_shares;
+    changed = changed || other.changed;
+  }
 };
 
 template <class Rows, loss::VectorLoss L, class Weights>

@@ -18,10 +18,6 @@ namespace fenchel::loss {
 
 using AnyVector = std::variant<MulticlassHinge, SmoothMulticlassHinge, SoftMaxOfHinge, Softmax>;
 
-inline double smoothness(const AnyVector& any, std::size_t classes) {
-  return std::visit([&](const auto& loss) { return loss.smoothness(classes); }, any);
-}
-
 namespace detail {
 template <class First, class Second>
 struct Joined;

@@ -83,7 +83,8 @@ struct EntropyFamily {
 
   // With r = q / gamma and u_j = log p_j:  u_j + r exp(u_j) = s_j + r p_j^old - nu,  sum exp(u_j) = 1. One Newton iteration on
   // all u and nu together costs k exponentials. The left side is convex and increasing in u, and u <= 0 in the solution,
-  // so that a step never leaves for good. What is not a gain over the old point after all is not taken.
+  // so that a step never leaves for good. It ends where what is left of the error, of second order, is
+  // small against the way from the old point.
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const;
 

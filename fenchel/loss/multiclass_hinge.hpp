@@ -30,7 +30,6 @@ struct MulticlassHinge {
     }
     return simplex_family::fenchel_young(point, 0.0, t == 0.0 ? 0.0 : widen(t));
   }
-  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return 0.0; }
   void add_curvature(std::size_t /*y*/, std::span<const double> /*beta*/, double /*weight*/,
                      std::span<double> /*result*/) const {}
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,

@@ -39,7 +39,6 @@ struct SmoothMulticlassHinge {
   [[nodiscard]] double fenchel_young(const RowPoint& point) const {
     return simplex_family::fenchel_young(point, gamma, simplex_family::threshold(point.y, point.a, gamma));
   }
-  [[nodiscard]] double smoothness(std::size_t classes) const { return gamma / static_cast<double>(classes); }
   void add_curvature(std::size_t y, std::span<const double> beta, double weight, std::span<double> result) const {
     simplex_family::add_curvature(y, beta, gamma, weight, result);
   }

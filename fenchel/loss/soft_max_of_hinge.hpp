@@ -26,7 +26,6 @@ struct SoftMaxOfHinge {
     return family().conjugate(y, beta);
   }
   [[nodiscard]] double fenchel_young(const RowPoint& point) const { return family().fenchel_young(point); }
-  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return 2.0 * gamma; }
   void add_curvature(std::size_t y, std::span<const double> beta, double weight, std::span<double> result) const {
     family().add_curvature(y, beta, weight, result);
   }

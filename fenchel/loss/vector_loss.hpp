@@ -58,12 +58,10 @@ concept VectorLoss = std::copyable<L> &&
   { loss.conjugate(y, beta) } -> std::same_as<double>;
   // phi(a) + phi*(beta) - beta.a at its worst over what the errors leave open, without cancellation and rounded outward.
   { loss.fenchel_young(point) } -> std::same_as<double>;
-  // gamma such that phi is (1/gamma)-smooth as a function of that many scores, in the Euclidean norm; 0 where it is not smooth.
-  { loss.smoothness(y) } -> std::same_as<double>;
   // Adds weight x the (generalised) second derivative with respect to the scores, where the gradient is beta; k x k.
   loss.add_curvature(y, beta, q, result);
   // The maximiser t of  -phi*(t) + (t - beta).a - (q/2) (||t - beta||^2 + (sum t - sum beta)^2), or a point that is
-  // almost as good and never worse than beta (Prox-SDCA, Option I, with alpha for beta). `scratch` has 3 k entries;
+  // almost as good (Prox-SDCA, Option I, with alpha for beta). `scratch` has 3 k entries;
   // spans must not overlap.
   loss.dual_step(y, a, q, beta, result, result);
 };

@@ -224,6 +224,7 @@ void make_circulation(const MulticlassProblem& problem, std::span<double> B) {
 bool exactly_feasible(const MulticlassProblem& problem, std::span<const double> B) {
   const std::size_t k = problem.classes();
   const double spacing = unit(problem, finest_bits);
+  std::vector<Int128> surplus(k, 0);  // what leaves a class beyond what enters it
   for (std::size_t i = 0; i < problem.rows(); ++i) {
     const double c = problem.sample.weight(i);
     const std::int64_t limit = units_of(c, spacing);
@@ -234,11 +235,12 @@ bool exactly_feasible(const MulticlassProblem& problem, std::span<const double> 
       const std::int64_t units = units_of(b, spacing);
       if (static_cast<double>(units) * spacing != b) return false;  // off the grid
       sum += units;
+      surplus[l] -= units;
     }
+    surplus[problem.sample.targets[i]] += sum;
     if (sum > limit) return false;
   }
   if (!problem.free_bias) return true;
-  const std::vector<Int128> surplus = surplus_of(flow_of(problem, B, spacing), k);
   return std::all_of(surplus.begin(), surplus.end(), [](Int128 s) { return s == 0; });
 }
 

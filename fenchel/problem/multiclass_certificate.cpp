@@ -33,7 +33,10 @@ struct RowMargins {
   // How much a loss, which changes by at most the largest change of a margin, may differ from the exact one.
   [[nodiscard]] double loss_error() const {
     double largest = 0.0;
-    for (const double margin : a) largest = std::max(largest, std::fabs(margin));
+    for (const double margin : a) {
+      if (!std::isfinite(margin)) return infinity;  // a maximum could hide a NaN
+      largest = std::max(largest, std::fabs(margin));
+    }
     return widen(error + 4 * unit_roundoff * largest, 4);
   }
 };

@@ -149,7 +149,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .status = run.status,
                               .passes = run.passes});
     result.solver = entry.name;
-    if (!entry.takes.empty()) result.row_order = row_order;
+    if (takes(entry, solver::option::row_order)) result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;

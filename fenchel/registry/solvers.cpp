@@ -85,10 +85,6 @@ std::string join(const std::vector<std::string_view>& names) {
   throw Error(Fault::usage, fmt::format("--solver {} needs {}; {}", name, missing, others));
 }
 
-bool takes(const SolverEntry& entry, std::string_view option) {
-  return std::find(entry.takes.begin(), entry.takes.end(), option) != entry.takes.end();
-}
-
 [[noreturn]] void refuse_option(std::string_view option, std::string_view reason) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {
@@ -108,6 +104,10 @@ bool takes(const SolverEntry& entry, std::string_view option) {
 }
 
 }  // namespace
+
+bool takes(const SolverEntry& entry, std::string_view option) {
+  return std::find(entry.takes.begin(), entry.takes.end(), option) != entry.takes.end();
+}
 
 const std::vector<SolverEntry>& solvers() {
   static const std::vector<SolverEntry> all = entries_of(std::type_identity<Solvers>{});

@@ -31,6 +31,8 @@ struct SolverEntry {
 
 const std::vector<SolverEntry>& solvers();
 
+bool takes(const SolverEntry& entry, std::string_view option);
+
 // The options about a solver's conduct that the settings use: the solver must take them.
 std::vector<std::string_view> demands(const Settings& settings);
 

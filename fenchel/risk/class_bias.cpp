@@ -85,12 +85,15 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
                       .gradient = std::vector<double>(classes),
                       .curvature = std::vector<double>(classes * classes)};
   };
-  std::vector<ShiftModel> blocks((rows + rows_in_block - 1) / rows_in_block);
-  for_each_block(rows, [&](std::size_t begin, std::size_t end) {
+  // Few slabs of rows, whatever their number: each keeps k^2 numbers.
+  constexpr std::size_t most_slabs = 16;
+  const std::size_t slabs = std::clamp<std::size_t>(rows / rows_in_block, 1, most_slabs);
+  std::vector<ShiftModel> blocks(slabs);
+  tbb::parallel_for(std::size_t{0}, slabs, [&](std::size_t slab) {
     ShiftModel model = empty();
     std::vector<double> scratch(2 * classes);
-    for (std::size_t i = begin; i < end; ++i) add(i, model, scratch);
-    blocks[begin / rows_in_block] = std::move(model);
+    for (std::size_t i = slab * rows / slabs; i < (slab + 1) * rows / slabs; ++i) add(i, model, scratch);
+    blocks[slab] = std::move(model);
   });
   ShiftModel total = empty();
   for (const ShiftModel& block : blocks) {

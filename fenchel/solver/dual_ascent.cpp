@@ -145,6 +145,7 @@ double DualAscent::adjust(double kappa, double smoothing) {
   kappa_ = kappa;
   rule_.smoothing = smoothing;
   measure_rows();
+  visits_->weigh(curvatures_);
   induce();
   visits_->wake();
   return 2.0;

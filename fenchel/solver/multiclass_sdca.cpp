@@ -13,9 +13,8 @@ namespace {
 
 constexpr std::uint64_t epochs_between_inductions = 50;
 constexpr std::size_t rows_to_sample = 2048;
-constexpr std::size_t bytes_in_window = std::size_t{32} << 20;  // as in sdca.cpp
-constexpr double kappa_factor = 10.0;                           // likewise
-constexpr std::uint8_t longest_rest = 16;                       // epochs
+constexpr double kappa_factor = 10.0;      // as in dual_ascent.cpp
+constexpr std::uint8_t longest_rest = 16;  // epochs
 
 }  // namespace
 
@@ -63,12 +62,9 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   }
   for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
   set_start(start);
-  const std::size_t n = problem_.rows();
-  std::size_t rows = n;
-  if (conduct.rows == RowOrder::windows) {
-    rows = std::clamp<std::size_t>(bytes_in_window / (data::bytes_of(problem_.design.matrix) / n + 1), 1, n);
-  }
-  for (std::size_t first = 0; first < n; first += rows) windows_.push_back({first, std::min(n, first + rows)});
+  windows_ = conduct.rows == RowOrder::windows
+                 ? RowVisits::cut_windows(problem_.design.matrix)
+                 : std::vector<RowVisits::Window>{{.first = 0, .last = problem_.rows()}};
   induce();
 }
 
@@ -95,7 +91,7 @@ void MulticlassSdca::set_start(const MulticlassStart& start) {
 void MulticlassSdca::draw_order() {
   order_.clear();
   if (windows_.size() > 1) random_.shuffle(std::span(windows_));
-  for (const Window& window : windows_) {
+  for (RowVisits::Window& window : windows_) {
     const std::size_t begin = order_.size();
     for (std::size_t i = window.first; i < window.last; ++i) {
       if (shares_[i] == 0.0) continue;
@@ -106,6 +102,7 @@ void MulticlassSdca::draw_order() {
       }
     }
     random_.shuffle(std::span(order_).subspan(begin));
+    window.end = order_.size();
   }
 }
 
@@ -149,7 +146,21 @@ void MulticlassSdca::write_weights() {
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep() {
-  kernel::MulticlassSweepState state{.order = order_,
+  kernel::MulticlassSweepReport total;
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < windows_.size(); ++k) {
+    // The disk reads the next window while this one is worked on.
+    if (k + 1 < windows_.size()) {
+      data::will_need(problem_.design.matrix, windows_[k + 1].first, windows_[k + 1].last);
+    }
+    total.add(sweep(std::span(order_).subspan(begin, windows_[k].end - begin)));
+    begin = windows_[k].end;
+  }
+  return total;
+}
+
+kernel::MulticlassSweepReport MulticlassSdca::sweep(std::span<const std::uint32_t> rows_in_order) {
+  kernel::MulticlassSweepState state{.order = rows_in_order,
                                      .targets = problem_.sample.targets,
                                      .shares = shares_,
                                      .curvatures = curvatures_,
@@ -190,7 +201,7 @@ double MulticlassSdca::step() {
       rest_[i] = static_cast<std::uint8_t>(std::min<int>(longest_rest, 1 << std::min(idle_[i] - 2, 5)));
   }
 
-  // Recentring, as in sdca.cpp.
+  // Recentring, as in dual_ascent.cpp.
   double imbalance = 0.0, drift = 0.0;
   for (std::size_t l = 0; l < b_.size(); ++l) {
     const double moved = b_[l] - center_[l];
@@ -223,7 +234,9 @@ double MulticlassSdca::step() {
   estimate_ = {.gap = report.visited_shares * sampled * report.sampled_terms + imbalance,
                .primal = report.visited_shares * sampled * report.sampled_losses + penalty,
                .scatter = 1.6};
-  stationary_ = !report.changed && drift == 0.0 && order_.size() == counted_;
+  const bool settled = !report.changed && drift == 0.0;
+  stationary_ = settled && order_.size() == counted_;
+  if (settled) std::fill(rest_.begin(), rest_.end(), std::uint8_t{0});  // the next epoch asks everybody
   return std::max(passes, 0.01);
 }
 

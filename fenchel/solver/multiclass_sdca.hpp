@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
+#include "fenchel/solver/row_visits.hpp"
 
 namespace fenchel::solver {
 
@@ -34,23 +36,20 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
-  struct Window {
-    std::size_t first = 0;
-    std::size_t last = 0;
-  };
-
   void set_start(const MulticlassStart& start);
   void draw_order();
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights();
   kernel::MulticlassSweepReport sweep();
+  kernel::MulticlassSweepReport sweep(std::span<const std::uint32_t> rows_in_order);
 
   problem::MulticlassProblem problem_;
   data::ClassMap map_;
   Random random_;
   std::size_t stride_;
-  bool plain_;                   // whether weights are stored, not u
-  std::vector<Window> windows_;  // shuffled one by one; a single one unless the data are larger than memory
+  bool plain_;  // whether weights are stored, not u
+  std::vector<RowVisits::Window>
+      windows_;  // shuffled one by one; a single one unless the data are larger than memory
   std::vector<std::uint32_t> order_;
   std::vector<std::uint8_t> idle_;       // visits in a row that changed nothing
   std::vector<std::uint8_t> rest_;       // epochs to skip

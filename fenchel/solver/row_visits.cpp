@@ -19,16 +19,16 @@ constexpr double wake_factor = 0.3;
 // wakes after this much work, in passes, in any case.
 constexpr double most_work_between = 5.0;
 
-std::vector<RowVisits::Window> cut_windows(const data::Matrix& matrix) {
-  std::vector<RowVisits::Window> windows;
+}  // namespace
+
+std::vector<RowVisits::Window> RowVisits::cut_windows(const data::Matrix& matrix) {
+  std::vector<Window> windows;
   const std::size_t n = data::rows(matrix);
   const std::size_t bytes_a_row = data::bytes_of(matrix) / n;
   const std::size_t rows = std::clamp<std::size_t>(window_bytes / (bytes_a_row + 1), 1, n);
   for (std::size_t first = 0; first < n; first += rows) windows.push_back({first, std::min(n, first + rows)});
   return windows;
 }
-
-}  // namespace
 
 RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares, std::span<const double> curvatures,
                      const Conduct& conduct)
@@ -45,12 +45,19 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
   if (conduct.rows == RowOrder::windows && sampling_ == Sampling::permutation) windows_ = cut_windows(matrix);
   wake();
   rows_ = order_.size();
-  if (sampling_ == Sampling::importance) {
-    // Half by norm, half uniformly: a row with a small norm is not left out for long.
-    double mean = 0.0, sum = 0.0;
-    for (const std::uint32_t i : order_) mean += curvatures[i] / static_cast<double>(rows_);
-    cumulative_.reserve(rows_);
-    for (const std::uint32_t i : order_) cumulative_.push_back(sum += curvatures[i] + (mean > 0.0 ? mean : 1.0));
+  weigh(curvatures);
+}
+
+// Half by curvature, half uniformly: a row with a small norm is not left out for long.
+void RowVisits::weigh(std::span<const double> curvatures) {
+  if (sampling_ != Sampling::importance) return;
+  double mean = 0.0, sum = 0.0;
+  cumulative_.clear();
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (shares_[i] > 0.0) mean += curvatures[i] / static_cast<double>(rows_);
+  }
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (shares_[i] > 0.0) cumulative_.push_back(sum += curvatures[i] + (mean > 0.0 ? mean : 1.0));
   }
 }
 

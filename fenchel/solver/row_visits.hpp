@@ -25,10 +25,16 @@ class RowVisits {
     std::size_t end = 0;  // of its part in the order
   };
 
-  // Rows with share 0 are never visited. `curvatures` (one a row) weigh the draws of Sampling::importance. Both spans
-  // must outlive this.
+  // Of about 32 MB each, in the order of the rows.
+  static std::vector<Window> cut_windows(const data::Matrix& matrix);
+
+  // Rows with share 0 are never visited; `shares` must outlive this. Curvatures, one a row, weigh the draws of
+  // Sampling::importance.
   RowVisits(const data::Matrix& matrix, std::span<const double> shares, std::span<const double> curvatures,
             const Conduct& conduct);
+
+  // Curvatures that have changed.
+  void weigh(std::span<const double> curvatures);
 
   // Draws the order of the next sweep.
   void draw();

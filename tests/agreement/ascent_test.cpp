@@ -52,6 +52,8 @@ std::vector<AscentSettings> every_choice(bool smooth) {
   all.push_back({.blocks = 2});
   all.push_back({.blocks = 3});
   all.push_back({.step = StepOption::bound, .sampling = Sampling::importance, .blocks = 2});
+  all.push_back({.step = StepOption::common_bound, .blocks = 3});
+  if (smooth) all.push_back({.step = StepOption::constant, .blocks = 3});
   return all;
 }
 
@@ -219,10 +221,24 @@ TEST(AscentChoices, SameBitsForAnyNumberOfThreads) {
   }
 }
 
+// The second row holds the bias back; were it to rest for good, the bias would run away from it.
+TEST(AscentChoices, ABiasCannotRunAwayFromRowsAtRest) {
+  Case setup = problem_of(loss::Hinge{}, 0.5, 2, 1);
+  setup.rows = {{2.0}, {0.0}};
+  setup.labels = {1.0, -1.0};
+  setup.settings.bias = Bias::free;
+  setup.settings.solver = "sdca";
+  EXPECT_EQ(fit_of(setup, 1e-6).status, run::Status::optimal);
+}
+
 TEST(AscentChoices, RefuseWhatTheyCannot) {
   Case setup = problem_of(loss::Hinge{}, 0.1);
   setup.settings.ascent = {.step = StepOption::constant};
   refusal(Fault::usage, [&] { fit_of(setup); });
+  setup.settings.ascent = {.sampling = Sampling::uniform};
+  setup.settings.row_order = solver::RowOrder::windows;
+  refusal(Fault::usage, [&] { fit_of(setup); });
+  setup.settings.row_order = std::nullopt;
   setup.settings.ascent = {.iterate = Iterate::averaged};
   setup.settings.solver = "accelerated-sdca";
   refusal(Fault::usage, [&] { fit_of(setup); });

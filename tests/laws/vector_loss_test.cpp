@@ -25,14 +25,16 @@ void expect_near(const Numbers& found, const Numbers& wanted, double tolerance) 
 }
 
 TEST(VectorLossGolden, Projection) {
-  for (const json& c : golden("sdca-projection.json")["cases"]) {
+  const json cases = golden("sdca-projection.json")["cases"];
+  for (const json& c : cases) {
     const auto mu = c["mu"].get<Numbers>();
     expect_near(thresholded(mu, projection::projection_threshold(mu)), c["b"].get<Numbers>(), 1e-10);
   }
 }
 
 TEST(VectorLossGolden, OptimizeDual) {
-  for (const json& c : golden("sdca-optimize-dual.json")["cases"]) {
+  const json cases = golden("sdca-optimize-dual.json")["cases"];
+  for (const json& c : cases) {
     const auto mu = c["mu"].get<Numbers>();
     expect_near(thresholded(mu, projection::dual_threshold(mu, c["C"])), c["a"].get<Numbers>(), 1e-10);
   }
@@ -40,7 +42,8 @@ TEST(VectorLossGolden, OptimizeDual) {
 
 // The step stops where the rest is small against the way it went; repeated from where it stands it ends at the solution.
 TEST(VectorLossGolden, SoftmaxDual) {
-  for (const json& c : golden("sdca-softmax-dual.json")["cases"]) {
+  const json cases = golden("sdca-softmax-dual.json")["cases"];
+  for (const json& c : cases) {
     auto scores = c["scores"].get<Numbers>();
     const auto old = c["p_old"].get<Numbers>(), wanted = c["p_new"].get<Numbers>();
     const double r = c["r"], first = scores[0];
