@@ -4,7 +4,7 @@ import re
 
 import _common as common
 
-LOGS = common.SOURCE / "build" / "fuzz" / "fuzz-logs"
+LOGS = common.SOURCE / "build" / "asan" / "fuzz-logs"
 
 # What ends a run, as the log says it, and what it is called.
 MARKERS = (

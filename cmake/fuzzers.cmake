@@ -2,18 +2,20 @@
 # What it learns stays in the build tree; tests/fuzz/corpus/NAME/ holds the inputs it starts from, if any.
 
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  message(FATAL_ERROR "fuzzers need clang++: use `cmake --preset fuzz`")
+  message(FATAL_ERROR "fuzzers need clang++: use `cmake --preset asan`")
 endif()
 set(FENCHEL_FUZZ_SECONDS 10 CACHE STRING "How long a test run fuzzes each target")
 math(EXPR timeout "${FENCHEL_FUZZ_SECONDS} + 120")
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
+add_custom_target(fuzzers)
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)
   string(REGEX REPLACE "^fuzz_|_fuzz$" "" name ${name})
   add_executable(fuzz_${name} ${source})
   target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(fuzz_${name} PRIVATE fenchel fenchel_warnings)
+  add_dependencies(fuzzers fuzz_${name})
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 
   set(corpus ${PROJECT_BINARY_DIR}/corpus/${name})

@@ -21,7 +21,7 @@ target_compile_definitions(fenchel_tests PRIVATE FENCHEL_GOLDEN_DIR="${PROJECT_S
 target_link_libraries(fenchel_tests PRIVATE fenchel fenchel_warnings GTest::gtest_main)
 # Test files may use the same names for their helpers, and are compiled more often than they run.
 set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD OFF)
-target_compile_options(fenchel_tests PRIVATE -O1)
+target_compile_options(fenchel_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1>)
 
 # Test suites whose name ends in `Slow` wait for a full run and never run sanitized. Discovery at test time keeps the
 # build from running what it builds.

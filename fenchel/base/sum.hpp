@@ -7,8 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 
 namespace fenchel {
@@ -47,7 +46,7 @@ void for_each_block(std::size_t count, Work&& work) {
     if (blocks == 1) run(0);
     return;
   }
-  tbb::parallel_for(std::size_t{0}, blocks, run);
+  parallel_for(blocks, run);
 }
 
 // Sums of several quantities at once: accumulate(i, sums) adds the terms of index i.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 
 namespace fenchel::data {
 
@@ -74,7 +74,7 @@ void BinaryFile::check_labels() const {
   const auto targets = numbers<double>(SectionKind::targets);
   const auto query = numbers<std::int64_t>(SectionKind::query);
   const auto expected = numbers<std::uint64_t>(SectionKind::label_checksums);
-  oneapi::tbb::parallel_for(std::size_t{0}, expected.size(), [&](std::size_t block) {
+  parallel_for(expected.size(), [&](std::size_t block) {
     const auto refuse = [&](std::string_view reason) {
       const std::uint64_t first = block * rows_in_label_block;
       damaged("the labels of rows", first, std::min(layout.shape.rows, first + rows_in_label_block), reason);
@@ -118,7 +118,7 @@ std::shared_ptr<const LinesGuard> LinesGuard::of_columns(std::shared_ptr<const B
 }
 
 void LinesGuard::ensure_all() const {
-  oneapi::tbb::parallel_for(std::size_t{0}, blocks(), [&](std::size_t block) { ensure(block * rows_in_block()); });
+  parallel_for(blocks(), [&](std::size_t block) { ensure(block * rows_in_block()); });
 }
 
 void LinesGuard::check(std::size_t block) const {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/binary.hpp"
 #include "fenchel/data/binary_blocks.hpp"
 #include "fenchel/data/binary_guard.hpp"
@@ -91,7 +91,7 @@ std::vector<std::uint64_t> checksums_of(const AnyLines& any, const RowGuard* gua
   return std::visit(
       [&](const auto& lines) {
         std::vector<std::uint64_t> checksums(lines.blocks());
-        oneapi::tbb::parallel_for(std::size_t{0}, checksums.size(), [&](std::size_t block) {
+        parallel_for(checksums.size(), [&](std::size_t block) {
           if (guard != nullptr) {
             for (std::uint64_t i = lines.first(block); i < lines.last(block); ++i) guard->ensure(i);
           }
@@ -111,9 +111,8 @@ std::vector<std::uint64_t> checksums_of(const AnyLines& any, const RowGuard* gua
 std::vector<std::uint64_t> label_checksums_of(const Dataset& data) {
   std::vector<std::uint64_t> checksums(blocks_of(data.rows(), rows_in_label_block));
   if (data.targets.empty() && data.query.empty()) return {};
-  oneapi::tbb::parallel_for(std::size_t{0}, checksums.size(), [&](std::size_t block) {
-    checksums[block] = label_checksum(data.targets, data.query, block);
-  });
+  parallel_for(checksums.size(),
+               [&](std::size_t block) { checksums[block] = label_checksum(data.targets, data.query, block); });
   return checksums;
 }
 

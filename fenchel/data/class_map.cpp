@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
 
@@ -16,8 +17,8 @@ constexpr std::size_t classes_in_chunk = 8;
 template <class Work>
 void for_each_row_block(std::size_t rows, Work&& work) {
   constexpr std::size_t block = 256;
-  tbb::parallel_for(std::size_t{0}, (rows + block - 1) / block,
-                    [&](std::size_t k) { work(k * block, std::min(rows, (k + 1) * block)); });
+  parallel_for((rows + block - 1) / block,
+               [&](std::size_t k) { work(k * block, std::min(rows, (k + 1) * block)); });
 }
 
 // Calls visit(j, x) for every entry of the row and for the constant column.
@@ -72,7 +73,7 @@ void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const {
   const std::size_t chunks = (k + classes_in_chunk - 1) / classes_in_chunk;
   std::visit(
       [&](const auto& m) {
-        tbb::parallel_for(std::size_t{0}, chunks, [&](std::size_t chunk) {
+        parallel_for(chunks, [&](std::size_t chunk) {
           const std::size_t first = chunk * classes_in_chunk;
           const std::size_t count = std::min(classes_in_chunk, k - first);
           for (std::size_t j = 0; j < cols(); ++j) std::fill_n(u.data() + j * k + first, count, 0.0);

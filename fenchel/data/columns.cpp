@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/binary_guard.hpp"
 #include "fenchel/data/pages.hpp"
 
@@ -61,7 +61,7 @@ std::vector<std::uint64_t> column_sizes(const Rows& rows) {
   const std::size_t d = rows.cols();
   const std::size_t slabs = std::clamp<std::size_t>(rows.nonzeros() / (entries_a_counter * d + 1), 1, most_slabs);
   std::vector<std::uint64_t> sizes(d * slabs);
-  oneapi::tbb::parallel_for(std::size_t{0}, slabs, [&](std::size_t slab) {
+  parallel_for(slabs, [&](std::size_t slab) {
     std::uint64_t* const mine = sizes.data() + slab * d;
     for (std::size_t i = slab * rows.rows() / slabs; i < (slab + 1) * rows.rows() / slabs; ++i) {
       for_each_between(rows.row(i), 0, d, [&](std::size_t j, auto) { ++mine[j]; });
@@ -99,7 +99,7 @@ ColumnStorage build(const Rows& rows) {
   // its part out of every row, so that rows ascend and no two threads meet.
   const auto ranges = static_cast<std::size_t>(oneapi::tbb::info::default_concurrency());
   const std::vector<std::size_t> borders = balanced_ranges(offsets.span().subspan(1), total, ranges);
-  oneapi::tbb::parallel_for(std::size_t{0}, ranges, [&](std::size_t k) {
+  parallel_for(ranges, [&](std::size_t k) {
     std::uint64_t* const next = offsets.data() + 1;
     if (borders[k] == borders[k + 1]) return;
     for (std::size_t i = 0; i < rows.rows(); ++i) {

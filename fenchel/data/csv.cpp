@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/csv_layout.hpp"
 #include "fenchel/data/csv_piece.hpp"
 
@@ -88,7 +88,7 @@ class Table {
     Buffer<Value> values(entries_, spill);
     Buffer<std::uint32_t> columns(layout_.sparse ? entries_ : 0, spill);
     Buffer<std::uint64_t> offsets(layout_.sparse ? rows_ + 1 : 0, spill);
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+    parallel_for(pieces_.size(), [&](std::size_t k) {
       const Piece piece = std::move(pieces_[k]);
       const std::size_t row = starts[k].row, entry = starts[k].entry;
       std::visit([&](const auto& from) { std::ranges::copy(from, values.data() + entry); }, piece.values);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <xxhash.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 
 namespace fenchel::data {
 
@@ -98,7 +98,7 @@ Fingerprint fingerprint(const Matrix& matrix, std::span<const double> targets, s
   std::vector<Fingerprint> blocks((n + block_rows - 1) / block_rows);
   std::visit(
       [&](const auto& m) {
-        oneapi::tbb::parallel_for(std::size_t{0}, blocks.size(), [&](std::size_t block) {
+        parallel_for(blocks.size(), [&](std::size_t block) {
           Hasher hasher;
           const std::size_t end = std::min(n, (block + 1) * block_rows);
           for (std::size_t i = block * block_rows; i < end; ++i) {

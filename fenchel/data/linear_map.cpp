@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/dot.hpp"
@@ -61,7 +62,7 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
   };
   std::visit(
       [&](const auto& m) {
-        tbb::parallel_for(std::size_t{0}, count, [&](std::size_t slab) {
+        parallel_for(count, [&](std::size_t slab) {
           const std::span<Accumulator> u = target(slab);
           std::fill(u.begin(), u.end(), Accumulator{});
           for (std::size_t i = slabs[slab]; i < slabs[slab + 1]; ++i) {

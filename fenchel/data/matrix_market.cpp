@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/list.hpp"
 #include "fenchel/data/matrix_market_header.hpp"
 #include "fenchel/data/pieces.hpp"
@@ -243,7 +244,7 @@ Values mtx_dense(std::vector<MtxValues>& parts, const MtxHeader& header) {
   Buffer<Value> dense(n * d);
   std::vector<std::size_t> starts{0};
   for (const MtxValues& part : parts) starts.push_back(starts.back() + part.values.size());
-  oneapi::tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t p) {
+  parallel_for(parts.size(), [&](std::size_t p) {
     const MtxValues part = std::exchange(parts[p], MtxValues{});
     std::size_t j = 0, left = starts[p];
     if (header.mirrored()) {

@@ -1,8 +1,8 @@
 #include <atomic>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/matrix_market.hpp"
 #include "fenchel/data/text_block.hpp"
 
@@ -15,7 +15,7 @@ template <class Rows>
 std::size_t count_entries(const Rows& matrix) {
   std::atomic<std::size_t> total = 0;
   const std::size_t n = matrix.rows(), in_block = items_in_block(n, matrix.nonzeros());
-  oneapi::tbb::parallel_for(std::size_t{0}, (n + in_block - 1) / in_block, [&](std::size_t block) {
+  parallel_for((n + in_block - 1) / in_block, [&](std::size_t block) {
     std::size_t count = 0;
     for (std::size_t i = block * in_block; i < std::min(n, (block + 1) * in_block); ++i) {
       matrix.row(i).for_each([&](std::size_t, double value) { count += value != 0.0 ? 1 : 0; });

@@ -10,9 +10,9 @@
 #include <type_traits>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/npy_header.hpp"
 #include "fenchel/data/pages.hpp"
 #include "fenchel/data/text_block.hpp"
@@ -115,9 +115,7 @@ class NpyCells {
   void for_each_block(Work&& work) const {
     const std::size_t in_block = (items_in_block(n_, n_ * d_) + tile - 1) / tile * tile;
     const std::size_t blocks = (n_ + in_block - 1) / in_block;
-    oneapi::tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
-      work(block * in_block, std::min(n_, (block + 1) * in_block));
-    });
+    parallel_for(blocks, [&](std::size_t block) { work(block * in_block, std::min(n_, (block + 1) * in_block)); });
   }
 
   // Refuses the first number that cannot be used; whether all others have the property.

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/pages.hpp"
 #include "fenchel/data/source.hpp"
 
@@ -80,8 +80,7 @@ void for_each_piece(Source& source, Lines lines, Work&& work, Take&& take, Check
   if (source.whole()) {
     const std::vector<std::string_view> pieces = cut(source.text(), lines);
     std::vector<std::optional<Part>> parts(pieces.size());
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces.size(),
-                              [&](std::size_t k) { parts[k].emplace(work(pieces[k])); });
+    parallel_for(pieces.size(), [&](std::size_t k) { parts[k].emplace(work(pieces[k])); });
     for (std::size_t k = 0; k < pieces.size(); ++k) {
       accept(*parts[k], pieces[k]);
       parts[k].reset();

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/interval.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/linear_map.hpp"
 
@@ -87,7 +87,7 @@ std::vector<Moments> Columns::stored(std::span<const double> around) const {
   std::vector<Moments> sums(d * count);
   std::visit(
       [&](const auto& m) {
-        oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t slab) {
+        parallel_for(count, [&](std::size_t slab) {
           const std::span<Moments> own = std::span(sums).subspan(slab * d, d);
           for (std::size_t i = slabs_[slab]; i < slabs_[slab + 1]; ++i) {
             const double c = weights_[i];

@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_sort.h>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::data {
@@ -114,7 +114,7 @@ std::vector<ColumnFacts> facts_of_columns(const Rows& rows) {
   const std::size_t d = rows.cols();
   const std::size_t slabs = std::clamp<std::size_t>(rows.nonzeros() / (8 * d + 1), 1, most_slabs);
   std::vector<ColumnFacts> facts(d * slabs);
-  oneapi::tbb::parallel_for(std::size_t{0}, slabs, [&](std::size_t slab) {
+  parallel_for(slabs, [&](std::size_t slab) {
     const std::span<ColumnFacts> mine(facts.data() + slab * d, d);
     for (std::size_t i = slab * rows.rows() / slabs; i < (slab + 1) * rows.rows() / slabs; ++i) {
       rows.row(i).for_each([&](std::size_t j, double x) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/svmlight_rows.hpp"
 
 namespace fenchel::data {
@@ -116,7 +117,7 @@ class WholeText {
   WholeText(Source& source, const ReadOptions& options)
       : source_(source), options_(options), pieces_(cut(source.text())) {
     std::vector<RowBounds> bounds(pieces_.size());
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+    parallel_for(pieces_.size(), [&](std::size_t k) {
       will_need(pieces_[k]);
       bounds[k] = row_bounds(pieces_[k]);
     });
@@ -134,7 +135,7 @@ class WholeText {
     const RowRules rules = rules_of(options_);
     std::vector<ParsedRows> found(pieces_.size());
     std::atomic<bool> inexact = false;
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+    parallel_for(pieces_.size(), [&](std::size_t k) {
       if (inexact.load(std::memory_order_relaxed)) return;
       found[k] = parse_rows(pieces_[k], rules, arrays.from(places_[k]));
       if (found[k].inexact) inexact.store(true, std::memory_order_relaxed);
@@ -151,7 +152,7 @@ class WholeText {
       }
       arrays.move(places_[k], places[k], found[k]);
     }
-    oneapi::tbb::parallel_for(std::size_t{0}, pieces_.size(), [&](std::size_t k) {
+    parallel_for(pieces_.size(), [&](std::size_t k) {
       std::uint64_t* const ends = arrays.from(places[k]).ends;
       for (std::size_t i = 0; i < found[k].rows; ++i) ends[i] += places[k].entries;
     });

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <oneapi/tbb/parallel_for.h>
-
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/dataset.hpp"
 #include "fenchel/data/pages.hpp"
 
@@ -88,14 +87,14 @@ class TripletJoin {
     const auto add_one = [](std::uint64_t& counter) {
       return std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed);
     };
-    oneapi::tbb::parallel_for(std::size_t{0}, parts_.size(), [&](std::size_t p) {
+    parallel_for(parts_.size(), [&](std::size_t p) {
       for (const auto row : parts_[p].rows) add_one(offsets[row + 2]);
     });
     std::partial_sum(offsets, offsets + rows_ + 2, offsets);
     const std::size_t count = offsets[rows_ + 1];
     columns_ = Buffer<std::uint32_t>(count);
     values_ = Buffer<Value>(count);
-    oneapi::tbb::parallel_for(std::size_t{0}, parts_.size(), [&](std::size_t p) {
+    parallel_for(parts_.size(), [&](std::size_t p) {
       const Part part = std::exchange(parts_[p], Part{});
       for (std::size_t k = 0; k < part.rows.size(); ++k) {
         const std::uint64_t to = add_one(offsets[part.rows[k] + 1]);
@@ -108,7 +107,7 @@ class TripletJoin {
   std::optional<Duplicate> sort_rows() {
     constexpr std::size_t rows_in_block = 1024, none = std::numeric_limits<std::size_t>::max();
     std::vector<std::optional<Duplicate>> found((rows_ + rows_in_block - 1) / rows_in_block);
-    oneapi::tbb::parallel_for(std::size_t{0}, found.size(), [&](std::size_t block) {
+    parallel_for(found.size(), [&](std::size_t block) {
       std::vector<std::pair<std::uint32_t, Value>> scratch;
       const std::size_t end = std::min(rows_, (block + 1) * rows_in_block);
       for (std::size_t i = block * rows_in_block; i < end && !found[block]; ++i) {

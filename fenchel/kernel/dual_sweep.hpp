@@ -1,4 +1,4 @@
-// One sweep of dual coordinate ascent over a given order of rows, templated on storage, loss and link. A link keeps what
+// One sweep of dual coordinate ascent over a given order of rows, templated on storage and link. A link keeps what
 // the dual vector induces on the primal side and maps it to weights: u = X'(c alpha)/sum c, w_j = S(u_j, l1_j)/l2_j. As w
 // is a pointwise function of u, the elastic net needs no extra work for columns a row does not touch.
 #pragma once
@@ -84,6 +84,7 @@ struct SweepState {
   double b = 0.0;                // free bias of the proximal subproblem
   double bias_step = 0.0;        // 1/kappa; 0 without a free bias
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
+  std::size_t until_sample = 0;  // visits left until the next look
   std::size_t fetch_ahead = 4;   // rows by which memory is asked for in advance
 };
 
@@ -106,10 +107,60 @@ struct SweepReport {
   }
 };
 
-template <class Rows, class L, class Link>
-SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& state) {
+// What a visit does to the dual variable of a row: the part of a sweep that knows the loss and sees no data. The part that
+// knows the storage calls it through a pointer, which costs nothing next to two walks along a row; templates over
+// both would be an order of magnitude more code to compile.
+class RowVisit {
+ public:
+  template <class L>
+  explicit RowVisit(const L& loss) : loss_(&loss), visit_(&visit<L>) {}
+
+  // The score of row i is z. Returns by how much c_i alpha_i / sum c changes.
+  double operator()(SweepState& state, SweepReport& report, std::uint32_t i, double z) const {
+    return visit_(loss_, state, report, i, z);
+  }
+
+ private:
+  template <class L>
+  static double visit(const void* loss, SweepState& state, SweepReport& report, std::uint32_t i, double z);
+
+  const void* loss_;
+  double (*visit_)(const void*, SweepState&, SweepReport&, std::uint32_t, double);
+};
+
+template <class L>
+double RowVisit::visit(const void* which, SweepState& state, SweepReport& report, std::uint32_t i, double z) {
+  const L& loss = *static_cast<const L*>(which);
+  const double y = state.targets[i];
+  const double old_alpha = state.alpha[i];
+  if (state.until_sample-- == 0) {
+    state.until_sample = state.sample_every - 1;
+    report.sampled_terms += state.shares[i] * loss.fenchel_young(y, z, old_alpha);
+    if (state.rule.smoothing > 0.0) {
+      report.smoothed_terms += state.shares[i] * smooth_term(state.rule.smoothing, loss, y, z, old_alpha);
+    }
+    report.sampled_shares += state.shares[i];
+  }
+  if constexpr (loss::RestingLoss<L>) {
+    // Smoothing moves the optimal range of z by g alpha.
+    const double clearance = loss.clearance(y, old_alpha, z + state.rule.smoothing * old_alpha);
+    if (clearance > 0.0) {
+      if (clearance > state.rest_beyond) state.resting[i] = 1;
+      return 0.0;  // the exact step would stay where it is, and so do all others
+    }
+    report.violation = std::max(report.violation, -clearance);
+  }
+  const double new_alpha = dual_step(state.rule, loss, y, old_alpha, z, state.caution * state.curvatures[i]);
+  const double change = (new_alpha - old_alpha) * state.shares[i] * state.caution;
+  if (change == 0.0) return 0.0;
+  report.changed = true;
+  state.alpha[i] = new_alpha;
+  return change;
+}
+
+template <class Rows, class Link>
+SweepReport dual_sweep(const Rows& rows, const RowVisit& visit, Link& link, SweepState& state) {
   SweepReport report;
-  std::size_t until_sample = 0;
   const std::size_t constant_column = rows.cols();
   const std::span<const std::uint32_t> order = state.order;
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -121,30 +172,8 @@ SweepReport dual_sweep(const Rows& rows, const L& loss, Link& link, SweepState& 
     double z = state.b + link.dot(row);
     if (state.constant != 0.0) z += state.constant * link.weight(constant_column);
 
-    const double y = state.targets[i];
-    const double old_alpha = state.alpha[i];
-    if (until_sample-- == 0) {
-      until_sample = state.sample_every - 1;
-      report.sampled_terms += state.shares[i] * loss.fenchel_young(y, z, old_alpha);
-      if (state.rule.smoothing > 0.0) {
-        report.smoothed_terms += state.shares[i] * smooth_term(state.rule.smoothing, loss, y, z, old_alpha);
-      }
-      report.sampled_shares += state.shares[i];
-    }
-    if constexpr (loss::RestingLoss<L>) {
-      // Smoothing moves the optimal range of z by g alpha.
-      const double clearance = loss.clearance(y, old_alpha, z + state.rule.smoothing * old_alpha);
-      if (clearance > 0.0) {
-        if (clearance > state.rest_beyond) state.resting[i] = 1;
-        continue;  // the exact step would stay where it is, and so do all others
-      }
-      report.violation = std::max(report.violation, -clearance);
-    }
-    const double new_alpha = dual_step(state.rule, loss, y, old_alpha, z, state.caution * state.curvatures[i]);
-    const double change = (new_alpha - old_alpha) * state.shares[i] * state.caution;
+    const double change = visit(state, report, i, z);
     if (change == 0.0) continue;
-    report.changed = true;
-    state.alpha[i] = new_alpha;
     const double scaled = link.scaled(change);
     row.for_each([&](std::size_t j, double x) { link.add(j, scaled * x); });
     if (state.constant != 0.0) link.add(constant_column, scaled * state.constant);

@@ -16,6 +16,7 @@ struct MulticlassSweepState {
   std::span<const std::uint32_t> targets;
   std::span<const double> shares;      // c_i / sum c
   std::span<const double> curvatures;  // q_i
+  double caution = 1.0;                // sigma': a block among several takes its rows' curvature that much larger
   std::size_t classes = 0;
   std::size_t stride = 0;        // of the stored weights
   std::span<double> stored;      // w, or u where w = S(u, l1)/l2
@@ -62,7 +63,10 @@ class MulticlassSweep {
   MulticlassSweepReport run() {
     MulticlassSweepReport report;
     std::size_t until_sample = 0;
-    for (const std::uint32_t i : state_.order) {
+    const std::span<const std::uint32_t> order = state_.order;
+    for (std::size_t n = 0; n < order.size(); ++n) {
+      if (n + fetch_ahead < order.size()) rows_.prefetch(order[n + fetch_ahead]);
+      const std::uint32_t i = order[n];
       const auto row = rows_.row(i);
       margins(row, state_.targets[i]);
       report.visited_shares += state_.shares[i];
@@ -82,6 +86,8 @@ class MulticlassSweep {
   }
 
  private:
+  static constexpr std::size_t fetch_ahead = 4;  // rows by which memory is asked for in advance
+
   // The constant column as a row of its own.
   [[nodiscard]] double* constant_weights() const { return state_.stored.data() + rows_.cols() * state_.stride; }
 
@@ -122,19 +128,20 @@ class MulticlassSweep {
     const std::size_t k = state_.classes;
     const std::size_t y = state_.targets[i];
     const std::span<double> beta = block(i);
-    loss_.dual_step(y, a_, state_.curvatures[i], beta, next_, scratch_);
+    loss_.dual_step(y, a_, state_.caution * state_.curvatures[i], beta, next_, scratch_);
+    const double share = state_.shares[i] * state_.caution;
     changed_.clear();
     double moved = 0.0;
     for (std::size_t l = 0; l < k; ++l) {
       const double delta = next_[l] - beta[l];
       beta[l] = next_[l];
-      change_[l] = -state_.shares[i] * delta;
+      change_[l] = -share * delta;
       if (delta == 0.0 || l == y) continue;
       moved += delta;
       changed_.push_back(static_cast<std::uint32_t>(l));
     }
     if (changed_.empty()) return false;
-    change_[y] = state_.shares[i] * moved;
+    change_[y] = share * moved;
     changed_.push_back(static_cast<std::uint32_t>(y));
     for (std::size_t l = 0; l < state_.b.size(); ++l) state_.b[l] += change_[l] * state_.bias_step;
     for (std::size_t l = 0; l < k; ++l) change_[l] *= state_.inverse_l2;

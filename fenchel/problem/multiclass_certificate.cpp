@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/problem/circulation.hpp"
 #include "fenchel/problem/two_levels.hpp"
@@ -87,7 +88,7 @@ Sums row_sum(std::size_t rows, std::size_t classes, Accumulate&& accumulate) {
   constexpr std::size_t block = 512;
   const std::size_t count = (rows + block - 1) / block;
   std::vector<Sums> partial(count);
-  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t b) {
+  parallel_for(count, [&](std::size_t b) {
     RowMargins margins(classes);
     RowDuals duals(classes);
     Sums local;

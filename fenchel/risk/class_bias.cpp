@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::risk {
@@ -89,7 +90,7 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
   constexpr std::size_t most_slabs = 16;
   const std::size_t slabs = std::clamp<std::size_t>(rows / rows_in_block, 1, most_slabs);
   std::vector<ShiftModel> blocks(slabs);
-  tbb::parallel_for(std::size_t{0}, slabs, [&](std::size_t slab) {
+  parallel_for(slabs, [&](std::size_t slab) {
     ShiftModel model = empty();
     std::vector<double> scratch(2 * classes);
     for (std::size_t i = slab * rows / slabs; i < (slab + 1) * rows / slabs; ++i) add(i, model, scratch);

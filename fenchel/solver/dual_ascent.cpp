@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tbb/parallel_for.h>
-
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
 
@@ -301,7 +300,7 @@ kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> orde
   std::vector<kernel::SweepState> states(blocks, state_of({}));
   std::vector<kernel::SweepReport> reports(blocks);
   const std::vector<std::span<const std::uint32_t>> parts = cut(order, blocks);
-  tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t k) {
+  parallel_for(blocks, [&](std::size_t k) {
     copies_[k] = induced_;
     states[k].order = parts[k];
     states[k].caution = sigma_;
@@ -367,21 +366,22 @@ void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const ker
 
 kernel::SweepReport DualAscent::run(kernel::SweepState& state, std::span<double> induced) const {
   const penalty::Separable& penalty = problem_.penalty;
+  const auto visit = std::visit([](const auto& loss) { return kernel::RowVisit(loss); }, problem_.loss);
   return std::visit(
-      [&](const auto& rows, const auto& loss) {
+      [&](const auto& rows) {
         if (ridge()) {
           kernel::RidgeLink link{.w = induced, .inverse_l2 = 1.0 / (penalty.base().l2 + kappa_)};
-          return kernel::dual_sweep(rows, loss, link, state);
+          return kernel::dual_sweep(rows, visit, link, state);
         }
         if (penalty.uniform()) {
           kernel::ElasticNetLink link{
               .u = induced, .l1 = penalty.base().l1, .inverse_l2 = 1.0 / (penalty.base().l2 + kappa_)};
-          return kernel::dual_sweep(rows, loss, link, state);
+          return kernel::dual_sweep(rows, visit, link, state);
         }
         kernel::FactoredLink link{.u = induced, .penalty = penalty, .extra = kappa_};
-        return kernel::dual_sweep(rows, loss, link, state);
+        return kernel::dual_sweep(rows, visit, link, state);
       },
-      problem_.design.matrix, problem_.loss);
+      problem_.design.matrix);
 }
 
 }  // namespace fenchel::solver

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
 
@@ -15,6 +16,10 @@ constexpr std::uint64_t epochs_between_inductions = 50;
 constexpr std::size_t rows_to_sample = 2048;
 constexpr double kappa_factor = 10.0;      // as in dual_ascent.cpp
 constexpr std::uint8_t longest_rest = 16;  // epochs
+// Two blocks pay where a part of the sweep is long against the copies of the weights and against starting a thread; as in
+// dual_ascent.cpp, with entries counted once a class.
+constexpr double copies_repaid = 4.0;
+constexpr double least_work = 1 << 17;
 
 }  // namespace
 
@@ -37,7 +42,9 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       rest_(problem.rows(), 0),
       shares_(problem.rows()),
       beta_(problem.rows() * problem.classes(), 0.0),
-      stored_(problem.dimension() * stride_, 0.0) {
+      stored_(problem.dimension() * stride_, 0.0),
+      blocks_(conduct.ascent.blocks),
+      sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
   if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Fault::failure, "sdca numbers rows with 32 bits: there are more than 4294967295 rows");
   }
@@ -153,27 +160,129 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep() {
     if (k + 1 < windows_.size()) {
       data::will_need(problem_.design.matrix, windows_[k + 1].first, windows_[k + 1].last);
     }
-    total.add(sweep(std::span(order_).subspan(begin, windows_[k].end - begin)));
+    total.add(sweep_window(std::span(order_).subspan(begin, windows_[k].end - begin)));
     begin = windows_[k].end;
   }
   return total;
 }
 
-kernel::MulticlassSweepReport MulticlassSdca::sweep(std::span<const std::uint32_t> rows_in_order) {
-  kernel::MulticlassSweepState state{.order = rows_in_order,
-                                     .targets = problem_.sample.targets,
-                                     .shares = shares_,
-                                     .curvatures = curvatures_,
-                                     .classes = problem_.classes(),
-                                     .stride = stride_,
-                                     .stored = stored_,
-                                     .inverse_l2 = plain_ ? inverse_l2_.front() : 1.0,
-                                     .beta = beta_,
-                                     .b = b_,
-                                     .bias_step = bias_step_,
-                                     .constant = problem_.design.constant,
-                                     .idle = idle_,
-                                     .sample_every = 1 + order_.size() / rows_to_sample};
+kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
+  const double entries = static_cast<double>(data::nonzeros(problem_.design.matrix)) *
+                         (static_cast<double>(order.size()) / static_cast<double>(problem_.rows()));
+  const auto classes = static_cast<double>(problem_.classes());
+  const double copy = copies_repaid * static_cast<double>(stored_.size());
+  const bool pays = plain_ && entries * classes >= std::max(2 * copy, least_work);
+  const std::size_t blocks = std::min(blocks_ > 0 ? blocks_ : pays ? 2 : 1, std::max<std::size_t>(order.size(), 1));
+  if (blocks == 1) {
+    kernel::MulticlassSweepState state = state_of(order);
+    return run(state);
+  }
+  const double part = std::max(static_cast<double>(blocks) * copy, least_work);
+  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(entries * classes / part), 1, order.size());
+  kernel::MulticlassSweepReport report;
+  for (std::size_t k = 0; k < parts; ++k) {
+    const std::size_t begin = k * order.size() / parts, end = (k + 1) * order.size() / parts;
+    report.add(sweep_blocks(order.subspan(begin, end - begin), blocks));
+  }
+  return report;
+}
+
+kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
+                                                           std::size_t blocks) {
+  const std::size_t k = problem_.classes();
+  copies_.resize(blocks);
+  biases_.resize(blocks);
+  beta_before_.resize(beta_.size());
+  for (const std::uint32_t i : order) {
+    std::copy_n(beta_.begin() + static_cast<std::ptrdiff_t>(i * k), k,
+                beta_before_.begin() + static_cast<std::ptrdiff_t>(i * k));
+  }
+  std::vector<kernel::MulticlassSweepReport> reports(blocks);
+  parallel_for(blocks, [&](std::size_t block) {
+    copies_[block] = stored_;
+    biases_[block] = b_;
+    const std::size_t begin = block * order.size() / blocks, end = (block + 1) * order.size() / blocks;
+    kernel::MulticlassSweepState state = state_of(order.subspan(begin, end - begin));
+    state.stored = copies_[block];
+    state.b = biases_[block];
+    state.caution = sigma_;
+    reports[block] = run(state);
+  });
+  merge(order);
+  kernel::MulticlassSweepReport total;
+  for (const kernel::MulticlassSweepReport& report : reports) total.add(report);
+  return total;
+}
+
+// Adds the blocks' changes with the step nu of dual_ascent.hpp.
+void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
+  struct Norms {
+    double separate = 0.0;  // sum ||u_k||^2
+    double together = 0.0;  // ||sum u_k||^2
+    void add(const Norms& other) {
+      separate += other.separate;
+      together += other.together;
+    }
+    void measure(double strength, std::span<const std::vector<double>> copies, double before, std::size_t entry) {
+      double sum = 0.0;
+      for (const std::vector<double>& copy : copies) {
+        const double change = copy[entry] - before;
+        separate += strength * change * change;
+        sum += change;
+      }
+      together += strength * sum * sum;
+    }
+  };
+  const double caution = sigma_;
+  double nu = 1.0;
+  if (plain_) {
+    Norms norms = block_sum<Norms>(stored_.size(), [&](std::size_t e, Norms& local) {
+      local.measure(1.0 / inverse_l2_.front(), copies_, stored_[e], e);
+    });
+    for (std::size_t l = 0; l < b_.size(); ++l) norms.measure(1.0 / bias_step_, biases_, b_[l], l);
+    if (norms.separate > 0.0) {
+      const double ratio = norms.together / norms.separate;
+      nu = std::min(1.0, sigma_ / ratio);
+      sigma_ = std::clamp(0.5 * sigma_ + 0.5 * ratio * 1.05, 1.0, static_cast<double>(copies_.size()));
+    }
+  }
+  const auto add = [factor = nu / caution](std::span<const std::vector<double>> copies, double& entry,
+                                           std::size_t e) {
+    double sum = 0.0;
+    for (const std::vector<double>& copy : copies) sum += copy[e] - entry;
+    entry += factor * sum;
+  };
+  for_each_block(stored_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) add(copies_, stored_[e], e);
+  });
+  for (std::size_t l = 0; l < b_.size(); ++l) add(biases_, b_[l], l);
+  if (nu == 1.0) return;
+  const std::size_t k = problem_.classes();
+  for (const std::uint32_t i : order) {
+    for (std::size_t e = i * k; e < (i + 1) * k; ++e) {
+      beta_[e] = std::max(0.0, beta_before_[e] + nu * (beta_[e] - beta_before_[e]));
+    }
+  }
+}
+
+kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint32_t> order) {
+  return {.order = order,
+          .targets = problem_.sample.targets,
+          .shares = shares_,
+          .curvatures = curvatures_,
+          .classes = problem_.classes(),
+          .stride = stride_,
+          .stored = stored_,
+          .inverse_l2 = plain_ ? inverse_l2_.front() : 1.0,
+          .beta = beta_,
+          .b = b_,
+          .bias_step = bias_step_,
+          .constant = problem_.design.constant,
+          .idle = idle_,
+          .sample_every = 1 + order_.size() / rows_to_sample};
+}
+
+kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& state) const {
   return std::visit(
       [&](const auto& rows, const auto& loss) {
         if (plain_) {

@@ -4,6 +4,9 @@
 //
 // Rows whose visits change nothing rest for a while, longer each time. That only orders the work: every row
 // comes back, and the certificate looks at all of them.
+//
+// Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
+// never from the number of threads, and merging cannot lower the dual.
 #pragma once
 
 #include <array>
@@ -24,7 +27,7 @@ namespace fenchel::solver {
 class MulticlassSdca final : public MulticlassSolver {
  public:
   static constexpr std::string_view name = "sdca";
-  static constexpr std::array<std::string_view, 1> takes{option::row_order};
+  static constexpr std::array<std::string_view, 2> takes{option::row_order, option::blocks};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::AnyVector& loss, const penalty::Separable& penalty);
 
@@ -41,7 +44,11 @@ class MulticlassSdca final : public MulticlassSolver {
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights();
   kernel::MulticlassSweepReport sweep();
-  kernel::MulticlassSweepReport sweep(std::span<const std::uint32_t> rows_in_order);
+  kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
+  kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
+  [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
+  [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
+  void merge(std::span<const std::uint32_t> order);
 
   problem::MulticlassProblem problem_;
   data::ClassMap map_;
@@ -61,7 +68,11 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> w_;                // the weights of the last candidate, without padding
   std::vector<double> center_, b_;       // empty without a free bias
   double bias_step_ = 0.0;
-  std::size_t counted_ = 0;  // rows with a positive weight
+  std::size_t blocks_;                                // 0: chosen from the data
+  double sigma_;                                      // the blocks' caution
+  std::vector<std::vector<double>> copies_, biases_;  // of stored_ and b_, one a block
+  std::vector<double> beta_before_;                   // of the rows that blocks work on
+  std::size_t counted_ = 0;                           // rows with a positive weight
   Estimate estimate_;
   bool stationary_ = false;
   std::uint64_t epoch_ = 0;

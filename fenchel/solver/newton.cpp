@@ -22,7 +22,7 @@ constexpr double bias_ridge = 1e-10;
 constexpr double ample = 2.0;
 constexpr double wide = 40.0;
 // A row's weight in the matrix may be off by so much.
-constexpr double slack = 0.25;
+constexpr double gram_slack = 0.25;
 // A sample of the rows will do for the matrix while a step promises to gain this share of the risk.
 constexpr double thin_gain = 0.02;
 // How exactly conjugate gradients solve a system, depending on how the last one went.
@@ -198,7 +198,7 @@ double Newton::find_direction() {
     for (const std::uint32_t i : working_.rows) changes_[i] = rows_.shares()[i] * rows_.largest_curvature();
   }
   double passes =
-      system_.assemble(working_.rows, ridge, rows_.scale(), majorize ? changes_ : weights_, slack, thin_);
+      system_.assemble(working_.rows, ridge, rows_.scale(), majorize ? changes_ : weights_, gram_slack, thin_);
   passes += system_.solve(rhs, metric_, forcing_, direction_, residual_);
   return passes + look_ahead();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::solver {
@@ -105,7 +106,7 @@ void RowSums::sum(std::span<const std::size_t> bounds, std::span<double> result,
     run(0);
     return;
   }
-  tbb::parallel_for(std::size_t{0}, count, run);
+  parallel_for(count, run);
   for_each_block(size, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = 1; k < count; ++k) {
       const double* partial = scratch_.data() + (k - 1) * size;

@@ -104,10 +104,10 @@ TEST_P(DualAscentLaw, NoStepLowersTheDual) {
             [&](const auto& rows, const auto& loss) {
               if (l1 == 0.0) {
                 kernel::RidgeLink link{.w = induced, .inverse_l2 = 1.0 / l2};
-                kernel::dual_sweep(rows, loss, link, state);
+                kernel::dual_sweep(rows, kernel::RowVisit(loss), link, state);
               } else {
                 kernel::ElasticNetLink link{.u = induced, .l1 = l1, .inverse_l2 = 1.0 / l2};
-                kernel::dual_sweep(rows, loss, link, state);
+                kernel::dual_sweep(rows, kernel::RowVisit(loss), link, state);
               }
             },
             problem.design.matrix, problem.loss);

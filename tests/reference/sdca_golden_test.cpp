@@ -47,8 +47,9 @@ void sweep(const problem::Problem& problem, Link link, std::vector<double>& alph
                            .curvatures = curvatures,
                            .alpha = alpha,
                            .resting = resting};
-  std::visit([&](const auto& rows, const auto& loss) { kernel::dual_sweep(rows, loss, link, state); },
-             problem.design.matrix, problem.loss);
+  std::visit(
+      [&](const auto& rows, const auto& loss) { kernel::dual_sweep(rows, kernel::RowVisit(loss), link, state); },
+      problem.design.matrix, problem.loss);
 }
 
 TEST(SdcaGolden, EverySweep) {
