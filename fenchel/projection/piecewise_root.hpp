@@ -229,4 +229,48 @@ double piecewise_root(const Source& pieces, std::size_t count, double level) {
   return detail::select_root(std::move(rest), bracket, line, level);
 }
 
+// The root in more digits than one double has: base + shift, with |shift| of the size of base's rounding. Where the c_i are
+// much larger than the values, those are the digits that count; values are clip((c + g base) + g shift, lo, hi).
+struct PreciseRoot {
+  double base = 0.0, shift = 0.0;
+
+  [[nodiscard, gnu::always_inline]] double apply(const Piece& piece) const {
+    return piece.clipped((piece.c + piece.g * base) + piece.g * shift);
+  }
+};
+
+template <class Source>
+PreciseRoot precise_root(const Source& pieces, std::size_t count, double level) {
+  struct Sums {
+    CompensatedSum value;
+    double upward = 0.0, downward = 0.0;  // slopes on either side: an entry on a kink moves away from its bound
+    double magnitude = 0.0;
+    void add(const Sums& other) {
+      value.add(other.value);
+      upward += other.upward;
+      downward += other.downward;
+      magnitude += other.magnitude;
+    }
+  };
+  PreciseRoot root{.base = piecewise_root(pieces, count, level)};
+  constexpr int most_corrections = 3;
+  for (int k = 0; k < most_corrections; ++k) {
+    Sums sums = block_sum<Sums>(count, [&](std::size_t i, Sums& sum) {
+      const Piece piece = pieces(i);
+      const double line = (piece.c + piece.g * root.base) + piece.g * root.shift;
+      const double value = piece.clipped(line);
+      sum.value.add(value);
+      sum.magnitude += std::fabs(value);
+      if (line >= piece.lo && line < piece.hi) sum.upward += piece.g;
+      if (line > piece.lo && line <= piece.hi) sum.downward += piece.g;
+    });
+    sums.value.add(-level);
+    const double missing = -sums.value.total();
+    const double slope = missing > 0.0 ? sums.upward : sums.downward;
+    if (std::fabs(missing) <= 4 * unit_roundoff * (sums.magnitude + std::fabs(level)) || slope == 0.0) break;
+    root.shift += missing / slope;
+  }
+  return root;
+}
+
 }  // namespace fenchel::projection
