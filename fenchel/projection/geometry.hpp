@@ -49,12 +49,10 @@ struct Entropy {
   // KL(x || y), infinite where x has an entry that y has not. Terms x log(x/y) - x + y are all >= 0: no cancellation
   // between them, and the same sum on the simplex.
   [[nodiscard]] double divergence(std::span<const double> x, std::span<const double> y) const {
-    return block_sum<CompensatedSum>(
-               x.size(),
-               [&](std::size_t j, CompensatedSum& sum) {
-                 sum.add(x[j] == 0.0 ? y[j] : x[j] * (std::log(x[j]) - std::log(y[j])) - x[j] + y[j]);
-               })
-        .total();
+    CompensatedSum sum;
+    for (std::size_t j = 0; j < x.size(); ++j)
+      sum.add(x[j] == 0.0 ? y[j] : x[j] * (std::log(x[j]) - std::log(y[j])) - x[j] + y[j]);
+    return sum.total();
   }
   void mirror(std::span<const double> x, std::span<double> out) const {
     for (std::size_t j = 0; j < x.size(); ++j) out[j] = std::log(x[j]);
