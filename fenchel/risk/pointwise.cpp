@@ -97,19 +97,34 @@ double Pointwise::value(const State& state) const {
       loss_);
 }
 
-void Pointwise::gradient(const State& state, std::span<double> gradient) {
+void Pointwise::fill_dual(const State& state, std::size_t begin, std::size_t end) {
   std::visit(
       [&](const auto& l) {
-        for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            const double slope = l.derivative(sample_.targets[i], state.z[i] + state.b);
-            alpha_[i] = -slope;
-            scaled_[i] = sample_.weight(i) / sample_.weight_sum * slope;
-          }
-        });
+        for (std::size_t i = begin; i < end; ++i) {
+          const double slope = l.derivative(sample_.targets[i], state.z[i] + state.b);
+          alpha_[i] = -slope;
+          scaled_[i] = sample_.weight(i) / sample_.weight_sum * slope;
+        }
       },
       loss_);
+}
+
+void Pointwise::gradient(const State& state, std::span<double> gradient) {
+  for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) { fill_dual(state, begin, end); });
   map_.adjoint(scaled_, gradient);
+}
+
+double Pointwise::locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
+                                       std::span<double> gradient) {
+  if (free_bias_) {
+    locate(w, bias_hint, state);
+    this->gradient(state, gradient);
+    return 2.0;
+  }
+  state.z.resize(map_.rows());
+  state.b = 0.0;
+  return map_.margins_and_adjoint(
+      w, state.z, [&](std::size_t begin, std::size_t end) { fill_dual(state, begin, end); }, scaled_, gradient);
 }
 
 }  // namespace fenchel::risk

@@ -41,9 +41,16 @@ class Pointwise {
   [[nodiscard]] double value(const State& state) const;
   // gradient = dR/dw at the state; one pass. Keeps the dual vector alpha_i = -phi'(z_i + b) that goes with it.
   void gradient(const State& state, std::span<double> gradient);
+  // locate() and gradient() at once, with the same results: one pass where there is no free bias to be found in between.
+  // Returns the passes.
+  double locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
+                              std::span<double> gradient);
   [[nodiscard]] std::span<const double> dual() const { return alpha_; }
 
  private:
+  // alpha and -c alpha / sum c of rows [begin, end).
+  void fill_dual(const State& state, std::size_t begin, std::size_t end);
+
   data::LinearMap map_;
   Sample sample_;
   loss::Any loss_;
