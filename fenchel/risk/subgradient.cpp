@@ -87,9 +87,8 @@ double Pointwise::subgradient(const State& state, std::span<double> slope) {
           for (std::size_t i = begin; i < end; ++i) {
             const double y = sample_.targets[i];
             // Rows without weight have no part in it.
-            alpha_[i] = sample_.weight(i) == 0.0
-                            ? 0.0
-                            : loss::project_dual(l, y, -l.derivative(y, state.z[i] + state.b));
+            alpha_[i] =
+                sample_.weight(i) == 0.0 ? 0.0 : loss::project_dual(l, y, -l.derivative(y, state.z[i] + state.b));
           }
         });
       },

@@ -16,7 +16,8 @@ namespace fenchel::solver {
 class BmrmLs final : public Solver {
  public:
   static constexpr std::string_view name = "bmrm-ls";
-  static constexpr std::string_view summary = "bundle method with a line search instead of a bundle; slow, as a baseline";
+  static constexpr std::string_view summary =
+      "bundle method with a line search instead of a bundle; slow, as a baseline";
   static constexpr std::array<std::string_view, 0> takes{};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);

@@ -24,11 +24,11 @@ class Bundle {
   // Takes one more cut, where the model has its minimum, and minimises the model again.
   void step(CutOracle& oracle);
 
-  [[nodiscard]] double best() const { return best_; }    // the least J met
-  [[nodiscard]] double lower() const { return lower_; }  // no J is below
+  [[nodiscard]] double best() const { return best_; }        // the least J met
+  [[nodiscard]] double lower() const { return lower_; }      // no J is below
   [[nodiscard]] bool improved() const { return improved_; }  // whether the last step met the best point
   [[nodiscard]] std::span<const double> best_point() const { return best_w_; }
-  [[nodiscard]] std::span<const double> point() const { return w_; }  // where the next cut will be
+  [[nodiscard]] std::span<const double> point() const { return w_; }        // where the next cut will be
   [[nodiscard]] std::span<const double> weights() const { return theta_; }  // theta, one a cut
   // The places of cuts that the last step dropped, in growing order, as they were before it; the new cut is the last.
   [[nodiscard]] std::span<const std::size_t> dropped() const { return dropped_; }
@@ -40,7 +40,7 @@ class Bundle {
   void minimize_model();
   double solve_quadratic(double tolerance);
   double solve_piecewise(double tolerance);
-  void curve();                                  // the matrix for the coordinates that are curved at v_
+  void curve();  // the matrix for the coordinates that are curved at v_
   void combine(std::span<const double> theta, std::span<double> v) const;
   [[nodiscard]] std::vector<double> derivatives() const;  // of D_t
   void drop_idle();
@@ -49,8 +49,8 @@ class Bundle {
   std::vector<std::vector<double>> slopes_;
   std::vector<double> offsets_;
   std::vector<double> theta_;
-  std::vector<int> idle_;         // steps since theta_i > 0
-  std::vector<double> matrix_;    // sum over curved j of a_ij a_kj / l2_j
+  std::vector<int> idle_;       // steps since theta_i > 0
+  std::vector<double> matrix_;  // sum over curved j of a_ij a_kj / l2_j
   std::vector<unsigned char> curved_;
   std::vector<double> v_, w_, best_w_;
   double best_ = infinity;

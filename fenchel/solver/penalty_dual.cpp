@@ -21,9 +21,9 @@ struct LineSlope {
 }  // namespace
 
 double PenaltyDual::conjugate(std::span<const double> v) const {
-  return block_sum<CompensatedSum>(v.size(), [&](std::size_t j, CompensatedSum& sum) {
-           sum.add(penalty_[j].conjugate(-v[j]));
-         }).total();
+  return block_sum<CompensatedSum>(
+             v.size(), [&](std::size_t j, CompensatedSum& sum) { sum.add(penalty_[j].conjugate(-v[j])); })
+      .total();
 }
 
 void PenaltyDual::minimizer(std::span<const double> v, std::span<double> w) const {

@@ -128,8 +128,7 @@ std::vector<Attempt> solve(const problem::Problem& problem) {
     }
     EXPECT_EQ(registry::choose(entry.name, problem).name, entry.name);
     const auto solver = entry.make(problem, {}, {.seed = 5});
-    attempts.push_back(
-        {std::string(entry.name), run::run(problem, *solver, promised(entry.name, wanted))});
+    attempts.push_back({std::string(entry.name), run::run(problem, *solver, promised(entry.name, wanted))});
   }
   if (able.empty()) {
     refusal(Fault::usage, [&] { registry::choose("auto", problem); });
@@ -156,8 +155,8 @@ void check(const Fixture& f, std::uint64_t seed) {
     const bool claims = r.status == run::Status::optimal;
     EXPECT_EQ(claims, run::meets(r.certificate, promised(attempt.solver, wanted)));
     // Without smoothness all but bmrm may be slow; unpenalised columns and an optimum of zero are tests of their own.
-    const bool must =
-        (loss::smoothness(problem.loss) > 0.0 || attempt.solver == "bmrm") && !problem.penalty.has_unpenalized() && f.bracket.high > 1e-12L;
+    const bool must = (loss::smoothness(problem.loss) > 0.0 || attempt.solver == "bmrm") &&
+                      !problem.penalty.has_unpenalized() && f.bracket.high > 1e-12L;
     EXPECT_TRUE(claims || !must) << run::name(r.status) << " gap " << r.certificate.gap << " passes " << r.passes;
     if (problem.free_bias) {  // the reference knows its bias to about the root of its bracket
       EXPECT_LE(r.bias_range.low, static_cast<double>(f.bracket.x.back()) + 1e-4);

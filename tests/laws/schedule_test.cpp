@@ -74,7 +74,8 @@ void for_each_run(std::size_t n, Visit&& visit) {
             const std::string label = std::string(name) + " " + title(loss) + " lambda " + std::to_string(lambda) +
                                       " bias " + std::to_string(static_cast<int>(bias)) + " tol " +
                                       std::to_string(tolerance);
-            visit(medium, solver(name, medium), promised(name, {.tolerance = tolerance, .max_passes = 3000}), label);
+            visit(medium, solver(name, medium), promised(name, {.tolerance = tolerance, .max_passes = 3000}),
+                  label);
           }
         }
       }

@@ -33,8 +33,8 @@ void expect_optimum(const Case& setup, double optimum) {
       continue;
     }
     const auto solver = entry.make(problem, {}, {.seed = 0});
-    const run::Options options = promised(
-        entry.name, {.tolerance = tolerance, .absolute_tolerance = tolerance, .max_passes = 100000});
+    const run::Options options =
+        promised(entry.name, {.tolerance = tolerance, .absolute_tolerance = tolerance, .max_passes = 100000});
     const run::Result result = run::run(problem, *solver, options);
     EXPECT_EQ(result.status, run::Status::optimal) << result.certificate.gap << " after " << result.passes;
     const auto value = static_cast<double>(objective_at(instance, result.w, result.b));
