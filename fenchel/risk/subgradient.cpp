@@ -40,7 +40,7 @@ struct Balance {
 // high end until the sum is zero. So at most one row ends in between, as in the exact solution for the hinge.
 void Pointwise::balance(const State& state) {
   constexpr double least_reach = 4 * unit_roundoff, most_reach = 1e-9;
-  const Balance before = block_sum<Balance>(alpha_.size(), [&](std::size_t i, Balance& local) {
+  const auto before = block_sum<Balance>(alpha_.size(), [&](std::size_t i, Balance& local) {
     const double term = sample_.weight(i) * alpha_[i];
     local.sum.add(term);
     local.magnitude += std::fabs(term);
@@ -53,7 +53,7 @@ void Pointwise::balance(const State& state) {
             const double about = reach * (std::fabs(state.z[i]) + std::fabs(state.b));
             return duals_around(loss, sample_.targets[i], state.z[i] + state.b, about);
           };
-          const Ends ends = block_sum<Ends>(alpha_.size(), [&](std::size_t i, Ends& local) {
+          const auto ends = block_sum<Ends>(alpha_.size(), [&](std::size_t i, Ends& local) {
             const double c = sample_.weight(i);
             if (c == 0.0) return;
             const Interval duals = range(i);

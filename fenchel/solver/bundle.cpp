@@ -13,8 +13,8 @@ namespace fenchel::solver {
 namespace {
 
 constexpr int most_idle_steps = 50;
-constexpr double inner_share = 0.1;   // of the gap, for the solution of the model
-constexpr double resolution = 1e-14;  // relative to the objective: what rounding leaves of differences
+constexpr double inner_share = 0.1;         // of the gap, for the solution of the model
+constexpr double model_resolution = 1e-14;  // relative to the objective: what rounding leaves of differences
 constexpr int most_newton_steps = 100;
 
 double plain_dot(std::span<const double> a, std::span<const double> b) {
@@ -103,7 +103,7 @@ void Bundle::combine(std::span<const double> theta, std::span<double> v) const {
 
 // The gap of the model's solution must be small against that of the whole, which is known only afterwards.
 void Bundle::minimize_model() {
-  const double rounding = resolution * std::fabs(best_);
+  const double rounding = model_resolution * std::fabs(best_);
   double tolerance = std::max(inner_share * (best_ - lower_), rounding);
   for (;;) {
     const double inner = penalty_.quadratic() ? solve_quadratic(tolerance) : solve_piecewise(tolerance);

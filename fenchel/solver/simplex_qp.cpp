@@ -14,7 +14,7 @@ namespace fenchel::solver {
 namespace {
 
 constexpr int pairs_a_round = 50;
-constexpr int most_rounds = 1000;
+constexpr int most_qp_rounds = 1000;
 // Added to the diagonal of the system on the support, relative to its largest entry: repeated cuts make it singular.
 constexpr double least_ridge = 1e-13;
 
@@ -31,7 +31,7 @@ class SimplexQp {
 
   double maximize(double tolerance) {
     double least = gap();
-    for (int round = 0; round < most_rounds && least > tolerance; ++round) {
+    for (int round = 0; round < most_qp_rounds && least > tolerance; ++round) {
       for (int k = 0; k < pairs_a_round && gap() > tolerance; ++k) {
         if (!move_pair()) break;
       }
