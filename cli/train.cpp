@@ -30,6 +30,7 @@ struct Train {
   ProblemOptions problem;
   EffortOptions effort;
   AscentOptions ascent;
+  std::uint64_t batch = 0;  // 0: not given
   Threads threads;
 };
 
@@ -112,6 +113,7 @@ Json json_report(const Outcome& outcome) {
   // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
   if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
   put_ascent(object, ascent);
+  if (model.settings.batch) object["batch"] = *model.settings.batch;
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   if (model.outputs.size() > 1 && !model.joint()) object["per_class"] = per_class(model);
   return object;
@@ -159,6 +161,7 @@ registry::Settings settings_of(const Train& train) {
   settings.seed = train.effort.seed;
   settings.row_order = train.effort.rows();
   settings.ascent = train.ascent.resolve();
+  if (train.batch > 0) settings.batch = train.batch;
   return settings;
 }
 
@@ -234,6 +237,9 @@ Action add_train(CLI::App& app) {
   train->effort.add(command);
   train->threads.add(command);
   train->ascent.add(command);
+  add_count(command, "--batch", train->batch, 1,
+            "rows a step of pegasos: the subgradients of so many rows are averaged (default 1)")
+      ->group("Effort");
   add_file(command, "--warm-start", train->warm_start, "start from the weights and duals of this model")
       ->group("Effort");
   train->data.add(command);

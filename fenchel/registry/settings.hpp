@@ -59,6 +59,7 @@ struct Settings {
   std::optional<solver::RowOrder> row_order =
       {};  // empty: windows for mapped data larger than memory, else shuffled
   AscentSettings ascent = {};
+  std::optional<std::size_t> batch = {};  // rows a step of pegasos; empty: 1
 };
 
 }  // namespace fenchel::registry

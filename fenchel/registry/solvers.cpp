@@ -127,6 +127,7 @@ std::vector<std::string_view> demands(const Settings& settings) {
   note(settings.ascent.smoothing.has_value(), option::smoothing);
   note(settings.ascent.theory.has_value(), option::acceleration);
   note(settings.ascent.blocks.has_value(), option::blocks);
+  note(settings.batch.has_value(), option::batch);
   return used;
 }
 

@@ -47,9 +47,15 @@ class Pointwise {
                               std::span<double> gradient);
   [[nodiscard]] std::span<const double> dual() const { return alpha_; }
 
+  // A cut: R(v) >= <slope, v> + offset for every v, with equality at the state but for rounding. One pass; returns the
+  // offset -(1/sum c) sum_i c_i phi*(-alpha_i), which is exact whatever rounding did to z and b. With a free bias, rows
+  // at a kink of the loss get the alpha in between that makes sum c alpha = 0.
+  double subgradient(const State& state, std::span<double> slope);
+
  private:
   // alpha and -c alpha / sum c of rows [begin, end).
   void fill_dual(const State& state, std::size_t begin, std::size_t end);
+  void balance(const State& state);  // moves alpha_ inside the subdifferentials to sum c alpha = 0
 
   data::LinearMap map_;
   Sample sample_;

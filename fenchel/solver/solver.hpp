@@ -49,6 +49,7 @@ inline constexpr std::string_view iterate = "--iterate";
 inline constexpr std::string_view smoothing = "--smoothing";
 inline constexpr std::string_view acceleration = "--acceleration";
 inline constexpr std::string_view blocks = "--blocks";
+inline constexpr std::string_view batch = "--batch";
 }  // namespace option
 
 // How a solver goes about it, where it has a choice.
@@ -56,6 +57,7 @@ struct Conduct {
   std::uint64_t seed = 0;
   RowOrder rows = RowOrder::shuffled;
   AscentChoices ascent = {};
+  std::size_t batch = 1;  // rows a step of pegasos
 };
 
 // Guesses from numbers seen during the last step. They only say when a certificate is worth its price.

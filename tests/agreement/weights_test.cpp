@@ -6,6 +6,7 @@
 
 #include "fenchel/registry/fit.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "tests/support/promise.hpp"
 #include "tests/support/setup.hpp"
 
 namespace fenchel::test {
@@ -23,7 +24,7 @@ Solved solve(const Case& setup, std::string_view solver) {
   registry::Settings settings = setup.settings;
   settings.solver = solver;
   const registry::Plan plan(dataset, settings, setup.weights, setup.factors);
-  const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-8, .max_passes = 5000});
+  const registry::Fit fit = registry::fit(plan, promised(solver, {.tolerance = 1e-8, .max_passes = 5000}));
   return {fit.total.primal, fit.total.gap};
 }
 

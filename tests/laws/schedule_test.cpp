@@ -10,6 +10,7 @@
 #include "fenchel/base/clock.hpp"
 #include "fenchel/registry/solvers.hpp"
 #include "fenchel/run/run.hpp"
+#include "tests/support/promise.hpp"
 #include "tests/support/setup.hpp"
 
 namespace fenchel::test {
@@ -73,7 +74,8 @@ void for_each_run(std::size_t n, Visit&& visit) {
             const std::string label = std::string(name) + " " + title(loss) + " lambda " + std::to_string(lambda) +
                                       " bias " + std::to_string(static_cast<int>(bias)) + " tol " +
                                       std::to_string(tolerance);
-            visit(medium, solver(name, medium), run::Options{.tolerance = tolerance, .max_passes = 3000}, label);
+            visit(medium, solver(name, medium), promised(name, {.tolerance = tolerance, .max_passes = 3000}),
+                  label);
           }
         }
       }
@@ -171,7 +173,7 @@ TEST(Schedule, AnOptimumOfZeroIsReached) {
     for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free, registry::Bias::regularized}) {
       const Medium medium(loss, penalty::L2{}, 0.1, bias, 100, 3);
       for (const auto name : registry::supporting(loss, medium.problem->penalty)) {
-        const run::Result result = medium.run(solver(name, medium), {.tolerance = 1e-4});
+        const run::Result result = medium.run(solver(name, medium), promised(name, {.tolerance = 1e-4}));
         EXPECT_EQ(result.status, run::Status::optimal)
             << title(loss) << " " << name << " gap " << result.certificate.gap;
       }

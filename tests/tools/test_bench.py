@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -66,6 +67,29 @@ class Files(unittest.TestCase):
             for content in ([{"a": [1, 2.5]}, {"b": None}], {"key": {"x": 1e-300}, "other": []}):
                 common.write_json(path, content)
                 self.assertEqual(json.loads(path.read_text()), content)
+
+
+class Scripts(unittest.TestCase):
+    @unittest.skipUnless(os.environ.get("FENCHEL_CLI"), "FENCHEL_CLI does not name an executable")
+    def test_pragam_on_a_tiny_set(self):
+        random = np.random.default_rng(5)
+        with tempfile.TemporaryDirectory() as directory:
+            with open(Path(directory, "tiny.svm"), "w") as file:
+                for x in random.normal(size=(60, 5)):
+                    label = 1 if x[0] + 0.3 * random.normal() > 0.2 else -1
+                    file.write(f"{label} " + " ".join(f"{j + 1}:{value:.6f}" for j, value in enumerate(x)) + "\n")
+            script = Path(common.SOURCE, "bench", "pragam.py")
+            done = subprocess.run([sys.executable, script, "--sets", "tiny,absent", "--exponents", "4,6", "--cap", "0.5",
+                                   "--reference", "2"], env={**os.environ, "FENCHEL_DATA": directory, "TMPDIR": directory},
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| tiny")]
+            self.assertEqual([row[2].strip() for row in rows], ["2^-4", "2^-6"])
+            head = next(line.split("|") for line in done.stdout.splitlines() if line.startswith("| data"))
+            bmrm = [cell.strip() for cell in head].index("bmrm")
+            for row in rows:
+                self.assertNotIn("–", row[bmrm], "bmrm reaches both levels on so small a problem")
+            ElementTree.parse(Path(directory, "pragam-part.svg"))
 
 
 if __name__ == "__main__":
