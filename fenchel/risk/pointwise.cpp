@@ -1,68 +1,9 @@
 #include "fenchel/risk/pointwise.hpp"
 
-#include <cmath>
-
+#include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::risk {
-namespace {
-
-// Derivative and curvature of b -> sum_i c_i phi(y_i, z_i + b).
-struct Slope {
-  CompensatedSum first;
-  CompensatedSum second;
-  void add(const Slope& other) {
-    first.add(other.first);
-    second.add(other.second);
-  }
-};
-
-template <class L>
-Slope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
-  return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
-    const double c = sample.weight(i);
-    if (c == 0.0) return;
-    sum.first.add(c * loss.derivative(sample.targets[i], z[i] + b));
-    if constexpr (loss::CurvedLoss<L>) sum.second.add(c * loss.second_derivative(sample.targets[i], z[i] + b));
-  });
-}
-
-// Safeguarded Newton on a non-decreasing function: the bracket [low, high] always holds the root once both ends are
-// known; a Newton step outside it, or where there is no curvature, becomes a doubling or a bisection.
-template <class L>
-double search_bias(const L& loss, const Sample& sample, std::span<const double> z, double start) {
-  constexpr int most_steps = 200;
-  double low = -infinity, high = infinity, b = start;
-  double reach = 1.0 + std::fabs(start) * 0x1p-10;
-  double last_step = infinity;
-  for (int k = 0; k < most_steps; ++k) {
-    const Slope slope = slope_at(loss, sample, z, b);
-    const double g = slope.first.total();
-    if (!std::isfinite(g) || std::fabs(g) <= 4 * unit_roundoff * sample.weight_sum) return b;
-    (g > 0.0 ? high : low) = b;
-    double next = b - g / slope.second.total();
-    const bool inside = std::isfinite(next) && next > low && next < high;
-    if (!inside || 2 * std::fabs(next - b) > last_step) {
-      if (std::isfinite(low) && std::isfinite(high)) {
-        next = low + (high - low) / 2;
-      } else {
-        next = g > 0.0 ? b - reach : b + reach;
-        reach *= 4;
-      }
-    }
-    last_step = std::fabs(next - b);
-    if (next == b || last_step <= 2 * unit_roundoff * std::fabs(b)) return next;
-    b = next;
-  }
-  return b;
-}
-
-}  // namespace
-
-double best_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double start) {
-  return std::visit([&](const auto& l) { return search_bias(l, sample, z, start); }, loss);
-}
-
 Pointwise::Pointwise(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias)
     : map_(design),
       sample_(sample),
@@ -72,9 +13,24 @@ Pointwise::Pointwise(const data::Design& design, const Sample& sample, const los
       scaled_(design.rows()) {}
 
 void Pointwise::locate(std::span<const double> w, double bias_hint, State& state) const {
-  state.z.resize(map_.rows());
-  map_.margins(w, state.z);
-  state.b = free_bias_ ? best_bias(loss_, sample_, state.z, bias_hint) : 0.0;
+  margins(w, state.z);
+  state.b = bias_hint;
+  settle(state);
+}
+
+void Pointwise::margins(std::span<const double> w, std::vector<double>& z) const {
+  z.resize(map_.rows());
+  map_.margins(w, z);
+}
+
+void Pointwise::settle(State& state) const {
+  if (!free_bias_) {
+    state.b = 0.0;
+  } else if (mu_ > 0.0) {
+    state.b = best_smoothed_bias(loss_, sample_, state.z, mu_, state.b);
+  } else {
+    state.b = best_bias(loss_, sample_, state.z, state.b);
+  }
 }
 
 void Pointwise::extrapolate(const State& a, const State& b, double t, State& result) const {
@@ -82,10 +38,16 @@ void Pointwise::extrapolate(const State& a, const State& b, double t, State& res
   for_each_block(a.z.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) result.z[i] = a.z[i] + t * (b.z[i] - a.z[i]);
   });
-  result.b = free_bias_ ? best_bias(loss_, sample_, result.z, a.b + t * (b.b - a.b)) : 0.0;
+  result.b = a.b + t * (b.b - a.b);
+  settle(result);
 }
 
-double Pointwise::value(const State& state) const {
+void Pointwise::smooth(double mu) {
+  if (!(mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
+  mu_ = mu;
+}
+
+double Pointwise::unsmoothed_value(const State& state) const {
   return std::visit(
       [&](const auto& l) {
         const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
@@ -97,14 +59,33 @@ double Pointwise::value(const State& state) const {
       loss_);
 }
 
+// phi_mu(z) = max over t of -phi*(-t) - z t - (mu/2) t^2: what Fenchel-Young leaves of phi at the maximiser, less its square.
+double Pointwise::value(const State& state) const {
+  if (mu_ == 0.0) return unsmoothed_value(state);
+  return std::visit(
+      [&](const auto& l) {
+        const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
+          const double c = sample_.weight(i);
+          if (c == 0.0) return;
+          const double y = sample_.targets[i];
+          const double z = state.z[i] + state.b;
+          const double t = l.dual_step(y, 0.0, z, mu_);
+          s.add(c * (l.value(y, z) - l.fenchel_young(y, z, t) - 0.5 * mu_ * t * t));
+        });
+        return sum.total() / sample_.weight_sum;
+      },
+      loss_);
+}
+
 void Pointwise::gradient(const State& state, std::span<double> gradient) {
   std::visit(
       [&](const auto& l) {
         for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
-            const double slope = l.derivative(sample_.targets[i], state.z[i] + state.b);
-            alpha_[i] = -slope;
-            scaled_[i] = sample_.weight(i) / sample_.weight_sum * slope;
+            const double z = state.z[i] + state.b;
+            const double y = sample_.targets[i];
+            alpha_[i] = mu_ > 0.0 ? l.dual_step(y, 0.0, z, mu_) : -l.derivative(y, z);
+            scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
           }
         });
       },

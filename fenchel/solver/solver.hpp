@@ -40,6 +40,18 @@ struct AscentChoices {
   std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data
 };
 
+// Where accelerated gradient methods work: on w with a smoothed loss, on the dual vector, or on that with a smoothed loss.
+enum class Space { primal, dual, dual_smooth };
+
+// Where the steps of gradient methods come from: trials of the curvature, or a bound on it that surely holds.
+enum class Curvature { search, bound };
+
+// Choices that accelerated gradient and excessive gap methods leave open.
+struct GradientChoices {
+  Space space = Space::primal;
+  Curvature curvature = Curvature::search;
+};
+
 // Options about a solver's conduct, by the names users know. Every solver lists those that it takes as `takes`.
 namespace option {
 inline constexpr std::string_view row_order = "--row-order";
@@ -49,6 +61,8 @@ inline constexpr std::string_view iterate = "--iterate";
 inline constexpr std::string_view smoothing = "--smoothing";
 inline constexpr std::string_view acceleration = "--acceleration";
 inline constexpr std::string_view blocks = "--blocks";
+inline constexpr std::string_view space = "--agm-space";
+inline constexpr std::string_view curvature = "--curvature";
 }  // namespace option
 
 // How a solver goes about it, where it has a choice.
@@ -56,6 +70,7 @@ struct Conduct {
   std::uint64_t seed = 0;
   RowOrder rows = RowOrder::shuffled;
   AscentChoices ascent = {};
+  GradientChoices gradient = {};
 };
 
 // Guesses from numbers seen during the last step. They only say when a certificate is worth its price.

@@ -1,0 +1,66 @@
+// Accelerated gradient methods for regularized risks (see accelerated_gradient.hpp), in the primal or in the dual (agm_space.hpp).
+// A loss that is not smooth is smoothed, either at a given level mu, or at levels that fall (homotopy): a stage ends when the
+// gap of the smoothed problem is small beside what the smoothing costs, and the next one starts from where it stood. Besides,
+// a stage starts afresh whenever the gap has fallen by a fixed factor, which is what turns the rate 1/k^2 into a linear one
+// where the problem is better conditioned than its penalty alone.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "fenchel/solver/agm_space.hpp"
+#include "fenchel/solver/solver.hpp"
+
+namespace fenchel::solver {
+
+class Agm : public Solver {
+ public:
+  // What the problem lacks for this solver, or nothing.
+  static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
+  static constexpr std::array<std::string_view, 3> takes{option::smoothing, option::space, option::curvature};
+
+  double step() override;
+  [[nodiscard]] problem::Candidate candidate() override { return space_->candidate(*method_); }
+  [[nodiscard]] Estimate estimate() const override { return estimate_; }
+  [[nodiscard]] bool stationary() const override { return stationary_; }
+
+ protected:
+  enum class Form { infinity, one };
+  Agm(Form form, const problem::Problem& problem, const Start& start, const Conduct& conduct);
+
+ private:
+  void restart(double L);
+  [[nodiscard]] double first_level(AgmPoint& start);
+
+  std::unique_ptr<AgmSpace> space_;
+  std::unique_ptr<AcceleratedGradient> method_;
+  bool adaptive_;
+  bool annealed_ = false;
+  double mu_ = 0.0;        // 0: not smoothed
+  double least_mu_ = 0.0;  // below it lies only rounding
+  double half_square_;     // D, the largest (1/sum c) sum c alpha^2 / 2
+  double gap_at_start_ = infinity;  // of the smoothed problem, after the first step since the last restart
+  std::size_t stage_steps_ = 0;
+  Estimate estimate_;
+  bool stationary_ = false;
+};
+
+class AgmInf final : public Agm {
+ public:
+  static constexpr std::string_view name = "agm-inf";
+  static constexpr std::string_view summary = "accelerated gradient on all models of the risk, smoothed where it has corners";
+  AgmInf(const problem::Problem& problem, const Start& start, const Conduct& conduct)
+      : Agm(Form::infinity, problem, start, conduct) {}
+};
+
+class Agm1 final : public Agm {
+ public:
+  static constexpr std::string_view name = "agm-1";
+  static constexpr std::string_view summary = "accelerated gradient on the latest model of the risk, smoothed where it has corners";
+  Agm1(const problem::Problem& problem, const Start& start, const Conduct& conduct)
+      : Agm(Form::one, problem, start, conduct) {}
+};
+
+}  // namespace fenchel::solver
