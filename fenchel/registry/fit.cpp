@@ -126,9 +126,11 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
     const solver::RowOrder row_order = row_order_for(problem.design.matrix, settings);
     check_conduct(settings, problem.loss, problem.penalty);
     const SolverEntry& entry = choose(settings.solver, problem, demanded);
-    const std::unique_ptr<solver::Solver> solver =
-        entry.make(problem, start.empty() ? solver::Start{} : start[k],
-                   {.seed = settings.seed, .rows = row_order, .ascent = settings.ascent.resolve()});
+    const std::unique_ptr<solver::Solver> solver = entry.make(problem, start.empty() ? solver::Start{} : start[k],
+                                                              {.seed = settings.seed,
+                                                               .rows = row_order,
+                                                               .ascent = settings.ascent.resolve(),
+                                                               .gradient = settings.gradient.resolve()});
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {

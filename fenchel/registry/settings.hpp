@@ -35,6 +35,17 @@ struct AscentSettings {
   }
 };
 
+// Choices of accelerated gradient and excessive gap methods; empty: the solver's own.
+struct GradientSettings {
+  std::optional<solver::Space> space = {};
+  std::optional<solver::Curvature> curvature = {};
+
+  [[nodiscard]] solver::GradientChoices resolve() const {
+    const solver::GradientChoices own;
+    return {.space = space.value_or(own.space), .curvature = curvature.value_or(own.curvature)};
+  }
+};
+
 // Class weights multiply the sample weights; classes that are not listed have weight 1.
 struct ClassWeight {
   bool balanced = false;  // n / (number of classes x size of the class), sizes counted in sample weights
@@ -59,6 +70,7 @@ struct Settings {
   std::optional<solver::RowOrder> row_order =
       {};  // empty: windows for mapped data larger than memory, else shuffled
   AscentSettings ascent = {};
+  GradientSettings gradient = {};
 };
 
 }  // namespace fenchel::registry

@@ -18,14 +18,25 @@ struct Slope {
   }
 };
 
+// The same, where plain sums do.
+struct PlainSlope {
+  double first = 0.0;
+  double second = 0.0;
+  void add(const PlainSlope& other) {
+    first += other.first;
+    second += other.second;
+  }
+};
+
 template <class L>
-Slope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
-  return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
+PlainSlope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
+  const auto sums = block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
     const double c = sample.weight(i);
     if (c == 0.0) return;
     sum.first.add(c * loss.derivative(sample.targets[i], z[i] + b));
     if constexpr (loss::CurvedLoss<L>) sum.second.add(c * loss.second_derivative(sample.targets[i], z[i] + b));
   });
+  return {.first = sums.first.total(), .second = sums.second.total()};
 }
 
 // The curvature of phi_mu where alpha is its dual variable. phi_mu(z) = min_v phi(v) + (v - z)^2 / (2 mu) at v = z + mu alpha
@@ -44,31 +55,32 @@ double smoothed_curvature(const L& loss, double y, double z, double mu, double a
 }
 
 template <class L>
-Slope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, double mu, double b) {
-  return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
+PlainSlope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, double mu, double b) {
+  return block_sum<PlainSlope>(z.size(), [&](std::size_t i, PlainSlope& sum) {
     const double c = sample.weight(i);
     if (c == 0.0) return;
     const double y = sample.targets[i];
     const double alpha = loss.dual_step(y, 0.0, z[i] + b, mu);
-    sum.first.add(-c * alpha);
-    sum.second.add(c * smoothed_curvature(loss, y, z[i] + b, mu, alpha));
+    sum.first -= c * alpha;
+    sum.second += c * smoothed_curvature(loss, y, z[i] + b, mu, alpha);
   });
 }
 
 // Safeguarded Newton on a non-decreasing function: the bracket [low, high] always holds the root once both ends are
-// known; a Newton step outside it, or where there is no curvature, becomes a doubling or a bisection.
+// known; a Newton step outside it, or where there is no curvature, becomes a doubling or a bisection. A derivative of at most
+// `rounding` is zero.
 template <class SlopeAt>
-double search_root(SlopeAt&& slope_at_bias, double weight_sum, double start) {
+double search_root(SlopeAt&& slope_at_bias, double rounding, double start) {
   constexpr int most_steps = 200;
   double low = -infinity, high = infinity, b = start;
   double reach = 1.0 + std::fabs(start) * 0x1p-10;
   double last_step = infinity;
   for (int k = 0; k < most_steps; ++k) {
-    const Slope slope = slope_at_bias(b);
-    const double g = slope.first.total();
-    if (!std::isfinite(g) || std::fabs(g) <= 4 * unit_roundoff * weight_sum) return b;
+    const PlainSlope slope = slope_at_bias(b);
+    const double g = slope.first;
+    if (!std::isfinite(g) || std::fabs(g) <= rounding) return b;
     (g > 0.0 ? high : low) = b;
-    double next = b - g / slope.second.total();
+    double next = b - g / slope.second;
     const bool inside = std::isfinite(next) && next > low && next < high;
     if (!inside || 2 * std::fabs(next - b) > last_step) {
       if (std::isfinite(low) && std::isfinite(high)) {
@@ -120,7 +132,9 @@ void add_kinks(const loss::EpsilonInsensitive& loss, double y, double z, double 
 }
 
 template <class L>
-concept PiecewiseLinear = requires(const L& loss, Kinks& kinks) { add_kinks(loss, 1.0, 0.0, 1.0, kinks); };
+concept PiecewiseLinear = requires(const L& loss, Kinks& kinks) {
+  add_kinks(loss, 1.0, 0.0, 1.0, kinks);
+};
 
 // Where the function is least: selection by halves, in time linear in the number of kinks. Slopes that are zero but for
 // the rounding of their sums count as zero.
@@ -182,7 +196,8 @@ double best_bias(const loss::Any& loss, const Sample& sample, std::span<const do
         if constexpr (PiecewiseLinear<L>) {
           return select_bias(l, sample, z, start);
         } else {
-          return search_root([&](double b) { return slope_at(l, sample, z, b); }, sample.weight_sum, start);
+          return search_root([&](double b) { return slope_at(l, sample, z, b); },
+                             4 * unit_roundoff * sample.weight_sum, start);
         }
       },
       loss);
@@ -192,8 +207,8 @@ double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span
                           double start) {
   return std::visit(
       [&](const auto& l) {
-        return search_root([&](double b) { return smoothed_slope_at(l, sample, z, mu, b); }, sample.weight_sum,
-                           start);
+        return search_root([&](double b) { return smoothed_slope_at(l, sample, z, mu, b); },
+                           64 * unit_roundoff * sample.weight_sum, start);
       },
       loss);
 }

@@ -42,6 +42,12 @@ void Pointwise::extrapolate(const State& a, const State& b, double t, State& res
   settle(result);
 }
 
+// phi_mu(z) = min over v of phi(v) + (v - z)^2 / (2 mu), at v = z + mu alpha: two terms that are not negative.
+template <class L>
+double Pointwise::envelope(const L& loss, double y, double z, double alpha) const {
+  return loss.value(y, z + mu_ * alpha) + 0.5 * mu_ * alpha * alpha;
+}
+
 void Pointwise::smooth(double mu) {
   if (!(mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
   mu_ = mu;
@@ -59,7 +65,6 @@ double Pointwise::unsmoothed_value(const State& state) const {
       loss_);
 }
 
-// phi_mu(z) = max over t of -phi*(-t) - z t - (mu/2) t^2: what Fenchel-Young leaves of phi at the maximiser, less its square.
 double Pointwise::value(const State& state) const {
   if (mu_ == 0.0) return unsmoothed_value(state);
   return std::visit(
@@ -67,30 +72,31 @@ double Pointwise::value(const State& state) const {
         const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
           const double c = sample_.weight(i);
           if (c == 0.0) return;
-          const double y = sample_.targets[i];
           const double z = state.z[i] + state.b;
-          const double t = l.dual_step(y, 0.0, z, mu_);
-          s.add(c * (l.value(y, z) - l.fenchel_young(y, z, t) - 0.5 * mu_ * t * t));
+          const double alpha = l.dual_step(sample_.targets[i], 0.0, z, mu_);
+          s.add(c * envelope(l, sample_.targets[i], z, alpha));
         });
         return sum.total() / sample_.weight_sum;
       },
       loss_);
 }
 
-void Pointwise::gradient(const State& state, std::span<double> gradient) {
-  std::visit(
+double Pointwise::gradient(const State& state, std::span<double> gradient) {
+  const double value = std::visit(
       [&](const auto& l) {
-        for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            const double z = state.z[i] + state.b;
-            const double y = sample_.targets[i];
-            alpha_[i] = mu_ > 0.0 ? l.dual_step(y, 0.0, z, mu_) : -l.derivative(y, z);
-            scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
-          }
+        const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
+          const double c = sample_.weight(i);
+          const double y = sample_.targets[i];
+          const double z = state.z[i] + state.b;
+          alpha_[i] = mu_ > 0.0 ? l.dual_step(y, 0.0, z, mu_) : -l.derivative(y, z);
+          scaled_[i] = c / sample_.weight_sum * -alpha_[i];
+          if (c != 0.0) s.add(c * (mu_ > 0.0 ? envelope(l, y, z, alpha_[i]) : l.value(y, z)));
         });
+        return sum.total() / sample_.weight_sum;
       },
       loss_);
   map_.adjoint(scaled_, gradient);
+  return value;
 }
 
 }  // namespace fenchel::risk

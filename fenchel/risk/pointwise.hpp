@@ -59,11 +59,14 @@ class Pointwise {
   // R itself whatever the smoothing, at the state's own bias: an upper bound on min_b R(w, b).
   [[nodiscard]] double unsmoothed_value(const State& state) const;
   // gradient = dR/dw at the state; one pass. Keeps the dual vector alpha_i = -phi'(z_i + b), or alpha_mu(z_i + b),
-  // that goes with it.
-  void gradient(const State& state, std::span<double> gradient);
+  // that goes with it, and returns the value.
+  double gradient(const State& state, std::span<double> gradient);
   [[nodiscard]] std::span<const double> dual() const { return alpha_; }
 
  private:
+  template <class L>
+  [[nodiscard]] double envelope(const L& loss, double y, double z, double alpha) const;
+
   data::LinearMap map_;
   Sample sample_;
   loss::Any loss_;

@@ -4,7 +4,8 @@
 
 namespace fenchel::risk {
 
-PointwiseDual::PointwiseDual(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias)
+PointwiseDual::PointwiseDual(const data::Design& design, const Sample& sample, const loss::Any& loss,
+                             bool free_bias)
     : map_(design),
       sample_(sample),
       loss_(loss),

@@ -52,8 +52,8 @@ class SimplePart {
   SimplePart& operator=(const SimplePart&) = delete;
   virtual ~SimplePart() = default;
 
-  [[nodiscard]] virtual double convexity() const = 0;                           // lambda2
-  [[nodiscard]] virtual double value(std::span<const double> x) const = 0;      // Psi(x)
+  [[nodiscard]] virtual double convexity() const = 0;                            // lambda2
+  [[nodiscard]] virtual double value(std::span<const double> x) const = 0;       // Psi(x)
   [[nodiscard]] virtual double prox_value(std::span<const double> x) const = 0;  // d(x)
   // d'(x), up to what is constant over the domain of Psi.
   virtual void mirror(std::span<const double> x, std::span<double> result) const = 0;
@@ -164,11 +164,11 @@ class AgmOne final : public AcceleratedGradient {
   [[nodiscard]] double bound_after(const Trial& trial) override;
   void accept(const Trial& trial) override;
 
-  double c_ = 0.0, new_c_ = 0.0;          // the curvature of q
-  double q_ = 0.0, new_q_ = 0.0;          // its minimum
+  double c_ = 0.0, new_c_ = 0.0;  // the curvature of q
+  double q_ = 0.0, new_q_ = 0.0;  // its minimum
   double trial_L_ = 0.0;
-  double first_curvature_ = 0.0;          // L_0
-  double remaining_ = 1.0;                // the product of all 1 - a_i
+  double first_curvature_ = 0.0;  // L_0
+  double remaining_ = 1.0;        // the product of all 1 - a_i
 };
 
 }  // namespace fenchel::solver

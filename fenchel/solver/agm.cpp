@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <cstdlib>
+#include <utility>
 
 namespace fenchel::solver {
 namespace {
 
-double env(const char* n, double d) { const char* s = std::getenv(n); return s ? std::atof(s) : d; }
-const double level_fall = env("FALL", 4.0);        // of mu from stage to stage
-const double stage_share = env("SHARE", 0.25);     // of mu D that the gap of a stage may have at its end
-const double cost_share = env("COST", 0.0);     
-const double restart_drop = env("DROP", 0.0);     // of the gap, between two starts of the method
+double env(const char* n, double d) {
+  const char* s = std::getenv(n);
+  return s ? std::atof(s) : d;
+}
+const double level_fall = env("FALL", 4.0);     // of mu from stage to stage
+const double stage_share = env("SHARE", 0.25);  // of mu D that the gap of a stage may have at its end
+const double cost_share = env("COST", 0.0);
+const double restart_drop = env("DROP", 0.0);  // of the gap, between two starts of the method
 const double mu_first = env("MU0", 1.0);
 constexpr std::size_t longest_stage = 20000;  // steps, so that no stage stalls
 constexpr double smallest_level = 1e-13;      // of the first
@@ -68,7 +71,8 @@ double Agm::step() {
   stationary_ = method_->stationary() && !annealed_;
   if (method_->steps() == 1) gap_at_start_ = gauge.smoothed_gap;
 
-  const bool settled = gauge.smoothed_gap <= std::max(stage_share * mu_ * half_square_, cost_share * gauge.smoothing_gap);
+  const bool settled =
+      gauge.smoothed_gap <= std::max(stage_share * mu_ * half_square_, cost_share * gauge.smoothing_gap);
   if (annealed_ && (settled || stage_steps_ >= longest_stage) && mu_ > least_mu_) {
     mu_ /= level_fall;
     space_->smooth(mu_);
@@ -77,7 +81,9 @@ double Agm::step() {
   } else if (gauge.smoothed_gap <= restart_drop * gap_at_start_) {
     restart(method_->curvature());
   }
-  if (std::getenv("VERB")) std::fprintf(stderr, "%zu mu %.2e L %.3e gap %.4e smoothed %.4e smoothing %.4e primal %.8f\n", method_->steps(), mu_, method_->curvature(), gauge.gap, gauge.smoothed_gap, gauge.smoothing_gap, gauge.primal);
+  if (std::getenv("VERB"))
+    std::fprintf(stderr, "%zu mu %.2e L %.3e gap %.4e smoothed %.4e smoothing %.4e primal %.8f\n", method_->steps(),
+                 mu_, method_->curvature(), gauge.gap, gauge.smoothed_gap, gauge.smoothing_gap, gauge.primal);
   return passes;
 }
 

@@ -38,9 +38,9 @@ class Agm : public Solver {
   std::unique_ptr<AcceleratedGradient> method_;
   bool adaptive_;
   bool annealed_ = false;
-  double mu_ = 0.0;        // 0: not smoothed
-  double least_mu_ = 0.0;  // below it lies only rounding
-  double half_square_;     // D, the largest (1/sum c) sum c alpha^2 / 2
+  double mu_ = 0.0;                 // 0: not smoothed
+  double least_mu_ = 0.0;           // below it lies only rounding
+  double half_square_;              // D, the largest (1/sum c) sum c alpha^2 / 2
   double gap_at_start_ = infinity;  // of the smoothed problem, after the first step since the last restart
   std::size_t stage_steps_ = 0;
   Estimate estimate_;
@@ -50,7 +50,8 @@ class Agm : public Solver {
 class AgmInf final : public Agm {
  public:
   static constexpr std::string_view name = "agm-inf";
-  static constexpr std::string_view summary = "accelerated gradient on all models of the risk, smoothed where it has corners";
+  static constexpr std::string_view summary =
+      "accelerated gradient on all models of the risk, smoothed where it has corners";
   AgmInf(const problem::Problem& problem, const Start& start, const Conduct& conduct)
       : Agm(Form::infinity, problem, start, conduct) {}
 };
@@ -58,7 +59,8 @@ class AgmInf final : public Agm {
 class Agm1 final : public Agm {
  public:
   static constexpr std::string_view name = "agm-1";
-  static constexpr std::string_view summary = "accelerated gradient on the latest model of the risk, smoothed where it has corners";
+  static constexpr std::string_view summary =
+      "accelerated gradient on the latest model of the risk, smoothed where it has corners";
   Agm1(const problem::Problem& problem, const Start& start, const Conduct& conduct)
       : Agm(Form::one, problem, start, conduct) {}
 };

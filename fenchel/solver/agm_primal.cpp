@@ -32,8 +32,7 @@ class RiskPart final : public SmoothPart {
   double gradient(AgmPoint& point, std::span<double> gradient) override {
     return as_state(point, [&](risk::Pointwise::State& state) {
       risk_.settle(state);
-      risk_.gradient(state, gradient);
-      return risk_.value(state);
+      return risk_.gradient(state, gradient);
     });
   }
   double unsmoothed_value(AgmPoint& point) {

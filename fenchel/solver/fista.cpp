@@ -37,8 +37,7 @@ Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*cond
 }
 
 double Fista::step() {
-  const double risk_at_y = risk_.value(at_y_);
-  risk_.gradient(at_y_, gradient_);
+  const double risk_at_y = risk_.gradient(at_y_, gradient_);
   estimate_ = estimate_at_y(risk_at_y);
   const int passes = 1 + backtrack(risk_at_y);
   extrapolate();

@@ -147,8 +147,8 @@ double Pragam::excess() {
   dual_.step(at_w_.z, centre_, mu_, b_, peak_);
   CompensatedSum linear;
   for (std::size_t i = 0; i < peak_.size(); ++i) linear.add(-dual_.rho()[i] * at_w_.z[i] * peak_[i]);
-  const double smoothed = linear.total() - dual_.conjugate(peak_) - mu_ * dual_.half_square_distance(peak_, centre_) +
-                          problem_.penalty.value(w_);
+  const double smoothed = linear.total() - dual_.conjugate(peak_) -
+                          mu_ * dual_.half_square_distance(peak_, centre_) + problem_.penalty.value(w_);
   return dual_value() - smoothed;
 }
 

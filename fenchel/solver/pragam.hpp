@@ -24,7 +24,8 @@ namespace fenchel::solver {
 class Pragam final : public Solver {
  public:
   static constexpr std::string_view name = "pragam";
-  static constexpr std::string_view summary = "the excessive gap technique: w and alpha together, a gap that falls by itself";
+  static constexpr std::string_view summary =
+      "the excessive gap technique: w and alpha together, a gap that falls by itself";
   static constexpr std::array<std::string_view, 1> takes{option::curvature};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
