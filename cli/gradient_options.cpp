@@ -23,7 +23,8 @@ void GradientOptions::add(CLI::App& app) {
       add_text(app, "--agm-space", space_, "primal|dual|dual-smooth",
                "what agm-inf and agm-1 minimize. primal: P(w) with the loss smoothed where it is not smooth; dual: "
                "-D(alpha), for penalties with an l2 part on every feature; dual-smooth: -D(alpha) + (G/2) sum c_i "
-               "alpha_i^2 / sum c. G is that of --smoothing, or falls from stage to stage (default primal)"));
+               "alpha_i^2 / sum c. G is that of --smoothing, or falls from stage to stage (default: "
+               "dual-smooth where the loss is not smooth and the penalty has such a part, else primal)"));
   grouped(add_text(
       app, "--curvature", curvature_, "search|bound",
       "the L of agm-inf, agm-1 and pragam. search: trials, up and down, of the invariant that the rate rests "

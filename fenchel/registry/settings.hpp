@@ -42,7 +42,7 @@ struct GradientSettings {
 
   [[nodiscard]] solver::GradientChoices resolve() const {
     const solver::GradientChoices own;
-    return {.space = space.value_or(own.space), .curvature = curvature.value_or(own.curvature)};
+    return {.space = space, .curvature = curvature.value_or(own.curvature)};
   }
 };
 

@@ -107,7 +107,7 @@ std::string join(const std::vector<std::string_view>& names) {
 }
 
 void check_space(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty) {
-  const solver::Space space = settings.gradient.resolve().space;
+  const solver::Space space = settings.gradient.space.value_or(solver::Space::primal);
   if (space == solver::Space::primal) return;
   const bool smoothing = settings.ascent.smoothing.has_value();
   if (!(penalty.strong_convexity() > 0.0)) {

@@ -149,18 +149,20 @@ double AgmInfinity::hold(const Trial& trial) {
   if (lambda1_ == 0.0) return new_r_;
   simple_.mirror(u_.x, mirrored_);
   blend(model_pull_, mirrored_, theta, new_model_pull_);
-  new_model_constant_ =
-      (1.0 - theta) * model_constant_ + theta * (inner_product(mirrored_, u_.x) - simple_.prox_value(u_.x));
+  new_model_constant_ = (1.0 - theta) * model_constant_ + theta * simple_.divergence(anchor_, u_.x);
   for (std::size_t j = 0; j < pull_.size(); ++j) pull_[j] += lambda1_ * new_model_pull_[j];
   return new_r_ + lambda1_;
 }
 
 double AgmInfinity::bound_after(const Trial& trial) {
-  double psi = trial.offset + inner_product(new_slope_, new_z_.x) + new_r_ * simple_.divergence(new_z_.x, anchor_) +
-               simple_.value(new_z_.x);
+  const double away = simple_.divergence(new_z_.x, anchor_);
+  double psi = trial.offset + inner_product(new_slope_, new_z_.x) + new_r_ * away + simple_.value(new_z_.x);
   if (lambda1_ > 0.0) {
-    psi +=
-        lambda1_ * (simple_.prox_value(new_z_.x) - inner_product(new_model_pull_, new_z_.x) + new_model_constant_);
+    double turned = 0.0;
+    for (std::size_t j = 0; j < anchor_.size(); ++j) {
+      turned += (mirrored_anchor_[j] - new_model_pull_[j]) * (new_z_.x[j] - anchor_[j]);
+    }
+    psi += lambda1_ * (away + turned + new_model_constant_);
   }
   return psi;
 }

@@ -52,9 +52,8 @@ class SimplePart {
   SimplePart& operator=(const SimplePart&) = delete;
   virtual ~SimplePart() = default;
 
-  [[nodiscard]] virtual double convexity() const = 0;                            // lambda2
-  [[nodiscard]] virtual double value(std::span<const double> x) const = 0;       // Psi(x)
-  [[nodiscard]] virtual double prox_value(std::span<const double> x) const = 0;  // d(x)
+  [[nodiscard]] virtual double convexity() const = 0;                       // lambda2
+  [[nodiscard]] virtual double value(std::span<const double> x) const = 0;  // Psi(x)
   // d'(x), up to what is constant over the domain of Psi.
   virtual void mirror(std::span<const double> x, std::span<double> result) const = 0;
   [[nodiscard]] virtual double divergence(std::span<const double> x, std::span<const double> centre) const = 0;
@@ -89,6 +88,7 @@ class AcceleratedGradient {
   [[nodiscard]] double curvature() const { return search_.L; }
   [[nodiscard]] std::size_t steps() const { return steps_; }  // since the start
   [[nodiscard]] bool stationary() const { return stationary_; }
+  [[nodiscard]] bool strongly_convex() const { return lambda_ > 0.0; }
   // G such that J(x_k) - D(alpha_k) <= G Delta(w(alpha_k), x_0), alpha_k the averaged dual point.
   [[nodiscard]] virtual double gap_factor() const = 0;
 
@@ -147,7 +147,7 @@ class AgmInfinity final : public AcceleratedGradient {
   double r_ = 0.0, new_r_ = 0.0;         // 1 / A_k
   std::vector<double> anchor_;           // x0
   std::vector<double> mirrored_anchor_;  // d'(x0)
-  // Of the terms lambda1 sum theta_i Delta(x, u_i) = lambda1 (d(x) - <pull, x> + constant).
+  // Of the terms sum theta_i Delta(x, u_i) = Delta(x, x0) + <d'(x0) - pull, x - x0> + constant.
   std::vector<double> model_pull_, new_model_pull_;
   double model_constant_ = 0.0, new_model_constant_ = 0.0;
 };

@@ -1,8 +1,9 @@
 // Accelerated gradient methods for regularized risks (see accelerated_gradient.hpp), in the primal or in the dual (agm_space.hpp).
 // A loss that is not smooth is smoothed, either at a given level mu, or at levels that fall (homotopy): a stage ends when the
-// gap of the smoothed problem is small beside what the smoothing costs, and the next one starts from where it stood. Besides,
-// a stage starts afresh whenever the gap has fallen by a fixed factor, which is what turns the rate 1/k^2 into a linear one
-// where the problem is better conditioned than its penalty alone.
+// gap of the smoothed problem is at most half of what the smoothing costs, and the next one starts from where it stood. What it costs is
+// measured, sum_i c_i [phi(z_i) + phi*(-alpha_i) + alpha_i z_i] / sum c at the smoothed problem's own alpha, and far less than the bound
+// mu max alpha^2 / 2 where few rows sit at their kink: levels chosen by the bound would fall much too fast. Without strong
+// convexity anywhere, the method also starts afresh whenever the gap has fallen to a tenth.
 #pragma once
 
 #include <array>
@@ -31,16 +32,14 @@ class Agm : public Solver {
   Agm(Form form, const problem::Problem& problem, const Start& start, const Conduct& conduct);
 
  private:
-  void restart(double L);
-  [[nodiscard]] double first_level(AgmPoint& start);
+  void restart(AgmPoint point, double L);
 
   std::unique_ptr<AgmSpace> space_;
   std::unique_ptr<AcceleratedGradient> method_;
   bool adaptive_;
-  bool annealed_ = false;
-  double mu_ = 0.0;                 // 0: not smoothed
-  double least_mu_ = 0.0;           // below it lies only rounding
-  double half_square_;              // D, the largest (1/sum c) sum c alpha^2 / 2
+  double mu_;              // 0: not smoothed
+  bool annealed_ = false;  // whether mu falls
+  double least_mu_ = 0.0;
   double gap_at_start_ = infinity;  // of the smoothed problem, after the first step since the last restart
   std::size_t stage_steps_ = 0;
   Estimate estimate_;

@@ -47,10 +47,7 @@ class LossConjugatePart final : public SimplePart {
 
   [[nodiscard]] double convexity() const override { return risk_.convexity() + mu_; }
   [[nodiscard]] double value(std::span<const double> alpha) const override {
-    return risk_.conjugate(alpha) + mu_ * prox_value(alpha);
-  }
-  [[nodiscard]] double prox_value(std::span<const double> alpha) const override {
-    return risk_.half_square_distance(alpha, {});
+    return risk_.conjugate(alpha) + mu_ * risk_.half_square_distance(alpha, {});
   }
   void mirror(std::span<const double> alpha, std::span<double> result) const override {
     for (std::size_t i = 0; i < alpha.size(); ++i) result[i] = risk_.rho()[i] * alpha[i];

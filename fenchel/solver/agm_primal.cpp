@@ -75,11 +75,6 @@ class PenaltyPart final : public SimplePart {
 
   [[nodiscard]] double convexity() const override { return convexity_; }
   [[nodiscard]] double value(std::span<const double> w) const override { return penalty_.value(w); }
-  [[nodiscard]] double prox_value(std::span<const double> w) const override {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < w.size(); ++j) sum += metric(j) * w[j] * w[j];
-    return 0.5 * sum;
-  }
   void mirror(std::span<const double> w, std::span<double> result) const override {
     for (std::size_t j = 0; j < w.size(); ++j) result[j] = metric(j) * w[j];
   }

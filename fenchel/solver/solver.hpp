@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -48,7 +49,8 @@ enum class Curvature { search, bound };
 
 // Choices that accelerated gradient and excessive gap methods leave open.
 struct GradientChoices {
-  Space space = Space::primal;
+  std::optional<Space> space =
+      {};  // empty: the dual, smoothed, where the loss has corners and the penalty allows it
   Curvature curvature = Curvature::search;
 };
 
