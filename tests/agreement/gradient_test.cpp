@@ -67,13 +67,19 @@ TEST(GradientSpaces, AgreeWithCoordinateAscent) {
   }
 }
 
+Case case_of(const nlohmann::json& one) {
+  Case setup = random_setup(loss::Hinge{}, 1, 1, Storage::csr64, 1);
+  setup.rows = one["X"].get<std::vector<std::vector<double>>>();
+  setup.labels = one["y"].get<std::vector<double>>();
+  setup.settings.lambda = one["lam"].get<double>();
+  setup.settings.bias = one["bias"].get<bool>() ? registry::Bias::free : registry::Bias::none;
+  return setup;
+}
+
 TEST(GradientSpaces, MeetGoldenSupportVectorMachines) {
   const nlohmann::json file = golden("svm_bias.json");
   for (const auto& one : file["cases"]) {
-    Case setup{.rows = one["X"].get<std::vector<std::vector<double>>>(),
-               .labels = one["y"].get<std::vector<double>>()};
-    setup.settings.lambda = one["lam"].get<double>();
-    setup.settings.bias = one["bias"].get<bool>() ? registry::Bias::free : registry::Bias::none;
+    const Case setup = case_of(one);
     for (const Choice& choice : choices()) {
       const registry::Fit fit = fit_with(setup, choice, 1e-5);
       const double optimum = one["J"];
