@@ -68,20 +68,37 @@ Agm::Agm(Form form, const problem::Problem& problem, const Start& start, const C
 double Agm::step() {
   const double passes = method_->advance();
   const AgmGauge gauge = space_->gauge(*method_);
-  estimate_ = {.gap = gauge.gap, .primal = gauge.primal, .scatter = 1.1};
+  const Estimate present{.gap = gauge.gap, .primal = gauge.primal, .scatter = 1.1};
   stationary_ = method_->stationary() && !annealed_;
   if (method_->steps() == 1) gap_at_start_ = gauge.smoothed_gap;
 
   const bool settled = gauge.smoothed_gap <= stage_end * gauge.smoothing_gap || ++stage_steps_ >= longest_stage;
-  if (annealed_ && settled && mu_ > least_mu_) {
+  const bool next_level = annealed_ && settled && mu_ > least_mu_;
+  const bool afresh = !method_->strongly_convex() && gauge.smoothed_gap <= restart_drop * gap_at_start_;
+  if ((next_level || afresh) && present.gap < kept_.estimate.gap) keep(present);
+  estimate_ = present.gap < kept_.estimate.gap ? present : kept_.estimate;
+  if (next_level) {
     mu_ /= level_fall;
     stage_steps_ = 0;
     space_->smooth(mu_);
     restart(method_->x(), method_->curvature() * space_->curvature_growth(level_fall));
-  } else if (!method_->strongly_convex() && gauge.smoothed_gap <= restart_drop * gap_at_start_) {
+  } else if (afresh) {
     restart(method_->x(), method_->curvature());
   }
   return passes;
+}
+
+void Agm::keep(const Estimate& estimate) {
+  const problem::Candidate now = space_->candidate(*method_);
+  kept_.w.assign(now.w.begin(), now.w.end());
+  kept_.alpha.assign(now.alpha.begin(), now.alpha.end());
+  kept_.b = now.b;
+  kept_.estimate = estimate;
+}
+
+problem::Candidate Agm::candidate() {
+  if (estimate_.gap < kept_.estimate.gap || kept_.w.empty()) return space_->candidate(*method_);
+  return {.w = kept_.w, .b = kept_.b, .alpha = kept_.alpha};
 }
 
 void Agm::restart(AgmPoint point, double L) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "fenchel/solver/agm_space.hpp"
 #include "fenchel/solver/solver.hpp"
@@ -23,7 +24,7 @@ class Agm : public Solver {
   static constexpr std::array<std::string_view, 3> takes{option::smoothing, option::space, option::curvature};
 
   double step() override;
-  [[nodiscard]] problem::Candidate candidate() override { return space_->candidate(*method_); }
+  [[nodiscard]] problem::Candidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
@@ -33,6 +34,14 @@ class Agm : public Solver {
 
  private:
   void restart(AgmPoint point, double L);
+  void keep(const Estimate& estimate);
+
+  // The best pair so far at the end of a run of the method: a fresh one has poor averages at first.
+  struct Kept {
+    std::vector<double> w, alpha;
+    double b = 0.0;
+    Estimate estimate;
+  };
 
   std::unique_ptr<AgmSpace> space_;
   std::unique_ptr<AcceleratedGradient> method_;
@@ -42,7 +51,8 @@ class Agm : public Solver {
   double least_mu_ = 0.0;
   double gap_at_start_ = infinity;  // of the smoothed problem, after the first step since the last restart
   std::size_t stage_steps_ = 0;
-  Estimate estimate_;
+  Kept kept_;
+  Estimate estimate_;  // of the present pair, or of the one that is kept, whichever is better
   bool stationary_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fenchel/base/error.hpp"
@@ -16,7 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double tolerance = 1e-10;
+// Where the loss has corners, the excessive gap technique has no linear rate, and smoothing meets rounding without an l2 part.
+double tolerance_of(std::string_view solver, const problem::Problem& problem) {
+  if (loss::smoothness(problem.loss) > 0.0) return 1e-10;
+  if (solver == "pragam") return 1e-5;
+  const bool smoothed = solver == "agm-inf" || solver == "agm-1";
+  return smoothed && problem.penalty.strong_convexity() == 0.0 ? 1e-8 : 1e-10;
+}
 
 // Fits with every able solver; `optimum` is the golden objective.
 void expect_optimum(const Case& setup, double optimum) {
@@ -31,6 +38,7 @@ void expect_optimum(const Case& setup, double optimum) {
       EXPECT_THROW(registry::choose(entry.name, problem), Error);
       continue;
     }
+    const double tolerance = tolerance_of(entry.name, problem);
     const auto solver = entry.make(problem, {}, {.seed = 0});
     const run::Result result =
         run::run(problem, *solver, {.tolerance = tolerance, .absolute_tolerance = tolerance, .max_passes = 100000});
