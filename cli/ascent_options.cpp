@@ -1,9 +1,7 @@
 #include "cli/ascent_options.hpp"
 
-#include <array>
-#include <utility>
-
 #include "cli/arguments.hpp"
+#include "cli/named_values.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -13,9 +11,6 @@ constexpr std::string_view group = "Dual coordinate ascent";
 using kernel::StepOption;
 using solver::Iterate;
 using solver::Sampling;
-
-template <class T, std::size_t N>
-using Names = std::array<std::pair<std::string_view, T>, N>;
 
 constexpr Names<StepOption, 10> steps{{{"1", StepOption::exact},
                                        {"2", StepOption::segment},
@@ -32,26 +27,6 @@ constexpr Names<Sampling, 3> samplings{
 constexpr Names<Iterate, 3> iterates{
     {{"last", Iterate::last}, {"averaged", Iterate::averaged}, {"random", Iterate::random}}};
 constexpr Names<bool, 2> accelerations{{{"practical", false}, {"theory", true}}};
-
-// The value called `typed`; empty where nothing was typed.
-template <class T, std::size_t N>
-std::optional<T> value_of(std::string_view option, const std::string& typed, const Names<T, N>& names) {
-  if (typed.empty()) return std::nullopt;
-  std::array<std::string_view, N> known;
-  for (std::size_t k = 0; k < N; ++k) {
-    if (names[k].first == typed) return names[k].second;
-    known[k] = names[k].first;
-  }
-  refuse_name(option, typed, known, {});
-}
-
-template <class T, std::size_t N>
-std::string_view name_of(T value, const Names<T, N>& names) {
-  for (const auto& [name, named] : names) {
-    if (named == value) return name;
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -77,7 +52,8 @@ void AscentOptions::add(CLI::App& app) {
   grouped(
       add_number(app, "--smoothing", smoothing_, positive,
                  "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
-                 "phi_G <= phi; the gap stays that of phi, and cannot fall much below G/2 (default: none)"));
+                 "phi_G <= phi; the gap stays that of phi, and cannot fall much below what the smoothing costs, at "
+                 "most G/2 max t^2 (default: none; levels that fall for agm-inf and agm-1)"));
   grouped(add_text(
       app, "--acceleration", acceleration_, "practical|theory",
       "of accelerated-sdca, which minimizes P(w) + (kappa/2) ||w - y||^2 again and again and extrapolates "

@@ -18,13 +18,17 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 15> later_solvers{"agm-inf",     "agm-1",
-                                                         "pragam",      "bmrm",
-                                                         "bmrm-ls",     "pegasos",
-                                                         "miso",        "mm",
-                                                         "pdhg",        "coordinate-descent",
-                                                         "frank-wolfe", "block-frank-wolfe",
-                                                         "dal",         "douglas-rachford",
+constexpr std::array<std::string_view, 12> later_solvers{"bmrm",
+                                                         "bmrm-ls",
+                                                         "pegasos",
+                                                         "miso",
+                                                         "mm",
+                                                         "pdhg",
+                                                         "coordinate-descent",
+                                                         "frank-wolfe",
+                                                         "block-frank-wolfe",
+                                                         "dal",
+                                                         "douglas-rachford",
                                                          "admm"};
 
 std::vector<double> numbers_in(const std::string& path) {

@@ -10,6 +10,7 @@
 #include "cli/ascent_options.hpp"
 #include "cli/command.hpp"
 #include "cli/data_input.hpp"
+#include "cli/gradient_options.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
@@ -31,6 +32,7 @@ struct Train {
   EffortOptions effort;
   AscentOptions ascent;
   std::uint64_t batch = 0;  // 0: not given
+  GradientOptions gradient;
   Threads threads;
 };
 
@@ -77,7 +79,7 @@ struct Outcome {
   problem::Certificate total;
   double passes;
   std::optional<solver::RowOrder> row_order;
-  const registry::AscentSettings& ascent;
+  const registry::Settings& settings;
   const model::Model& model;
   const std::string& path;
   std::uint64_t threads;
@@ -85,17 +87,20 @@ struct Outcome {
 };
 
 // The choices that were made, so that the run can be repeated.
-void put_ascent(Json& object, const registry::AscentSettings& ascent) {
+void put_conduct(Json& object, const registry::Settings& settings) {
+  const registry::AscentSettings& ascent = settings.ascent;
   if (ascent.step) object["sdca_option"] = static_cast<int>(*ascent.step);
   if (ascent.sampling) object["sampling"] = name(*ascent.sampling);
   if (ascent.iterate) object["iterate"] = name(*ascent.iterate);
   if (ascent.smoothing) object["smoothing"] = *ascent.smoothing;
   if (ascent.theory) object["acceleration"] = *ascent.theory ? "theory" : "practical";
   if (ascent.blocks) object["blocks"] = *ascent.blocks;
+  if (settings.gradient.space) object["agm_space"] = name(*settings.gradient.space);
+  if (settings.gradient.curvature) object["curvature"] = name(*settings.gradient.curvature);
 }
 
 Json json_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, ascent, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, settings, model, path, threads, seconds] = outcome;
   Json object{{"status", run::name(status)}};
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
@@ -112,15 +117,15 @@ Json json_report(const Outcome& outcome) {
   object["seed"] = model.settings.seed;
   // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
   if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
-  put_ascent(object, ascent);
-  if (model.settings.batch) object["batch"] = *model.settings.batch;
+  if (settings.batch) object["batch"] = *settings.batch;
+  put_conduct(object, settings);
   if (!model.classes.empty()) object["classes"] = labels(model.classes);
   if (model.outputs.size() > 1 && !model.joint()) object["per_class"] = per_class(model);
   return object;
 }
 
 std::string text_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, ascent, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, settings, model, path, threads, seconds] = outcome;
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
                                  run::name(status), model.solver, passes, seconds.solve, seconds.load);
   text += certificate_lines(total);
@@ -162,6 +167,7 @@ registry::Settings settings_of(const Train& train) {
   settings.row_order = train.effort.rows();
   settings.ascent = train.ascent.resolve();
   if (train.batch > 0) settings.batch = train.batch;
+  settings.gradient = train.gradient.resolve();
   return settings;
 }
 
@@ -214,8 +220,7 @@ int run_train(Train& train) {
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
   seconds.total = clock.seconds();
-  const Outcome outcome{status, total, passes, row_order, settings.ascent, model, path, train.threads.count(),
-                        seconds};
+  const Outcome outcome{status, total, passes, row_order, settings, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
   return exit_code(status);
@@ -240,6 +245,7 @@ Action add_train(CLI::App& app) {
   add_count(command, "--batch", train->batch, 1,
             "rows a step of pegasos: the subgradients of so many rows are averaged (default 1)")
       ->group("Effort");
+  train->gradient.add(command);
   add_file(command, "--warm-start", train->warm_start, "start from the weights and duals of this model")
       ->group("Effort");
   train->data.add(command);

@@ -130,7 +130,8 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                                                               {.seed = settings.seed,
                                                                .rows = row_order,
                                                                .ascent = settings.ascent.resolve(),
-                                                               .batch = settings.batch.value_or(1)});
+                                                               .batch = settings.batch.value_or(1),
+                                                               .gradient = settings.gradient.resolve()});
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {

@@ -35,6 +35,17 @@ struct AscentSettings {
   }
 };
 
+// Choices of accelerated gradient and excessive gap methods; empty: the solver's own.
+struct GradientSettings {
+  std::optional<solver::Space> space = {};
+  std::optional<solver::Curvature> curvature = {};
+
+  [[nodiscard]] solver::GradientChoices resolve() const {
+    const solver::GradientChoices own;
+    return {.space = space, .curvature = curvature.value_or(own.curvature)};
+  }
+};
+
 // Class weights multiply the sample weights; classes that are not listed have weight 1.
 struct ClassWeight {
   bool balanced = false;  // n / (number of classes x size of the class), sizes counted in sample weights
@@ -60,6 +71,7 @@ struct Settings {
       {};  // empty: windows for mapped data larger than memory, else shuffled
   AscentSettings ascent = {};
   std::optional<std::size_t> batch = {};  // rows a step of pegasos; empty: 1
+  GradientSettings gradient = {};
 };
 
 }  // namespace fenchel::registry

@@ -67,6 +67,9 @@ std::string_view fastest(const std::vector<std::string_view>& able, const proble
   if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) {
     return newton ? solver::Newton::name : solver::Fista::name;
   }
+  if (!is_able(solver::Sdca::name) && !is_able(solver::AcceleratedSdca::name)) {
+    return is_able(solver::Agm1::name) ? solver::Agm1::name : able.front();  // options asked for it
+  }
   const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem);
   if (accelerate || !is_able(solver::Sdca::name)) return solver::AcceleratedSdca::name;
   return solver::Sdca::name;
@@ -103,6 +106,25 @@ std::string join(const std::vector<std::string_view>& names) {
   throw Error(Fault::usage, fmt::format("no solver takes all of {}", join({demands.begin(), demands.end()})));
 }
 
+void check_space(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty) {
+  const solver::Space space = settings.gradient.space.value_or(solver::Space::primal);
+  if (space == solver::Space::primal) return;
+  const bool smoothing = settings.ascent.smoothing.has_value();
+  if (!(penalty.strong_convexity() > 0.0)) {
+    throw Error(Fault::usage,
+                "--agm-space dual and dual-smooth need a penalty that is strongly convex in every feature: choose "
+                "--agm-space primal");
+  }
+  if (space == solver::Space::dual && smoothing) {
+    throw Error(Fault::usage, "--agm-space dual is without smoothing: choose dual-smooth or leave out --smoothing");
+  }
+  if (space == solver::Space::dual_smooth && !smoothing && loss::smoothness(loss) > 0.0) {
+    throw Error(Fault::usage, fmt::format("--agm-space dual-smooth is for losses that are not smooth, which {} is: "
+                                          "choose --agm-space dual",
+                                          loss::name(loss)));
+  }
+}
+
 }  // namespace
 
 bool takes(const SolverEntry& entry, std::string_view option) {
@@ -128,6 +150,8 @@ std::vector<std::string_view> demands(const Settings& settings) {
   note(settings.ascent.theory.has_value(), option::acceleration);
   note(settings.ascent.blocks.has_value(), option::blocks);
   note(settings.batch.has_value(), option::batch);
+  note(settings.gradient.space.has_value(), option::space);
+  note(settings.gradient.curvature.has_value(), option::curvature);
   return used;
 }
 
@@ -177,6 +201,7 @@ void check_conduct(const Settings& settings, const loss::Any& loss, const penalt
                 "--acceleration theory needs a penalty that is strongly convex in every feature: choose "
                 "--acceleration practical");
   }
+  check_space(settings, loss, penalty);
 }
 
 }  // namespace fenchel::registry

@@ -13,17 +13,19 @@
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/registry/settings.hpp"
 #include "fenchel/solver/accelerated_sdca.hpp"
+#include "fenchel/solver/agm.hpp"
 #include "fenchel/solver/bmrm.hpp"
 #include "fenchel/solver/bmrm_ls.hpp"
 #include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/newton.hpp"
 #include "fenchel/solver/pegasos.hpp"
+#include "fenchel/solver/pragam.hpp"
 #include "fenchel/solver/sdca.hpp"
 
 namespace fenchel::registry {
 
-using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista, solver::Newton, solver::Bmrm,
-                           solver::BmrmLs, solver::Pegasos>;
+using Solvers = std::tuple<solver::Sdca, solver::AcceleratedSdca, solver::Fista, solver::Newton, solver::AgmInf,
+                           solver::Agm1, solver::Pragam, solver::Bmrm, solver::BmrmLs, solver::Pegasos>;
 
 struct SolverEntry {
   std::string_view name;

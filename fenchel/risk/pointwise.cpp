@@ -1,68 +1,9 @@
 #include "fenchel/risk/pointwise.hpp"
 
-#include <cmath>
-
+#include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::risk {
-namespace {
-
-// Derivative and curvature of b -> sum_i c_i phi(y_i, z_i + b).
-struct Slope {
-  CompensatedSum first;
-  CompensatedSum second;
-  void add(const Slope& other) {
-    first.add(other.first);
-    second.add(other.second);
-  }
-};
-
-template <class L>
-Slope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
-  return block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
-    const double c = sample.weight(i);
-    if (c == 0.0) return;
-    sum.first.add(c * loss.derivative(sample.targets[i], z[i] + b));
-    if constexpr (loss::CurvedLoss<L>) sum.second.add(c * loss.second_derivative(sample.targets[i], z[i] + b));
-  });
-}
-
-// Safeguarded Newton on a non-decreasing function: the bracket [low, high] always holds the root once both ends are
-// known; a Newton step outside it, or where there is no curvature, becomes a doubling or a bisection.
-template <class L>
-double search_bias(const L& loss, const Sample& sample, std::span<const double> z, double start) {
-  constexpr int most_steps = 200;
-  double low = -infinity, high = infinity, b = start;
-  double reach = 1.0 + std::fabs(start) * 0x1p-10;
-  double last_step = infinity;
-  for (int k = 0; k < most_steps; ++k) {
-    const Slope slope = slope_at(loss, sample, z, b);
-    const double g = slope.first.total();
-    if (!std::isfinite(g) || std::fabs(g) <= 4 * unit_roundoff * sample.weight_sum) return b;
-    (g > 0.0 ? high : low) = b;
-    double next = b - g / slope.second.total();
-    const bool inside = std::isfinite(next) && next > low && next < high;
-    if (!inside || 2 * std::fabs(next - b) > last_step) {
-      if (std::isfinite(low) && std::isfinite(high)) {
-        next = low + (high - low) / 2;
-      } else {
-        next = g > 0.0 ? b - reach : b + reach;
-        reach *= 4;
-      }
-    }
-    last_step = std::fabs(next - b);
-    if (next == b || last_step <= 2 * unit_roundoff * std::fabs(b)) return next;
-    b = next;
-  }
-  return b;
-}
-
-}  // namespace
-
-double best_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double start) {
-  return std::visit([&](const auto& l) { return search_bias(l, sample, z, start); }, loss);
-}
-
 Pointwise::Pointwise(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias)
     : map_(design),
       sample_(sample),
@@ -72,9 +13,24 @@ Pointwise::Pointwise(const data::Design& design, const Sample& sample, const los
       scaled_(design.rows()) {}
 
 void Pointwise::locate(std::span<const double> w, double bias_hint, State& state) const {
-  state.z.resize(map_.rows());
-  map_.margins(w, state.z);
-  state.b = free_bias_ ? best_bias(loss_, sample_, state.z, bias_hint) : 0.0;
+  margins(w, state.z);
+  state.b = bias_hint;
+  settle(state);
+}
+
+void Pointwise::margins(std::span<const double> w, std::vector<double>& z) const {
+  z.resize(map_.rows());
+  map_.margins(w, z);
+}
+
+void Pointwise::settle(State& state) const {
+  if (!free_bias_) {
+    state.b = 0.0;
+  } else if (mu_ > 0.0) {
+    state.b = best_smoothed_bias(loss_, sample_, state.z, mu_, state.b);
+  } else {
+    state.b = best_bias(loss_, sample_, state.z, state.b);
+  }
 }
 
 void Pointwise::extrapolate(const State& a, const State& b, double t, State& result) const {
@@ -82,10 +38,22 @@ void Pointwise::extrapolate(const State& a, const State& b, double t, State& res
   for_each_block(a.z.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) result.z[i] = a.z[i] + t * (b.z[i] - a.z[i]);
   });
-  result.b = free_bias_ ? best_bias(loss_, sample_, result.z, a.b + t * (b.b - a.b)) : 0.0;
+  result.b = a.b + t * (b.b - a.b);
+  settle(result);
 }
 
-double Pointwise::value(const State& state) const {
+// phi_mu(z) = min over v of phi(v) + (v - z)^2 / (2 mu), at v = z + mu alpha: two terms that are not negative.
+template <class L>
+double Pointwise::envelope(const L& loss, double y, double z, double alpha) const {
+  return loss.value(y, z + mu_ * alpha) + 0.5 * mu_ * alpha * alpha;
+}
+
+void Pointwise::smooth(double mu) {
+  if (!(mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
+  mu_ = mu;
+}
+
+double Pointwise::unsmoothed_value(const State& state) const {
   return std::visit(
       [&](const auto& l) {
         const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
@@ -97,21 +65,44 @@ double Pointwise::value(const State& state) const {
       loss_);
 }
 
-void Pointwise::fill_dual(const State& state, std::size_t begin, std::size_t end) {
-  std::visit(
+double Pointwise::value(const State& state) const {
+  if (mu_ == 0.0) return unsmoothed_value(state);
+  return std::visit(
       [&](const auto& l) {
-        for (std::size_t i = begin; i < end; ++i) {
-          const double slope = l.derivative(sample_.targets[i], state.z[i] + state.b);
-          alpha_[i] = -slope;
-          scaled_[i] = sample_.weight(i) / sample_.weight_sum * slope;
-        }
+        const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
+          const double c = sample_.weight(i);
+          if (c == 0.0) return;
+          const double z = state.z[i] + state.b;
+          const double alpha = l.dual_step(sample_.targets[i], 0.0, z, mu_);
+          s.add(c * envelope(l, sample_.targets[i], z, alpha));
+        });
+        return sum.total() / sample_.weight_sum;
       },
       loss_);
 }
 
-void Pointwise::gradient(const State& state, std::span<double> gradient) {
-  for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) { fill_dual(state, begin, end); });
+template <class L>
+void Pointwise::set_dual(const L& loss, std::size_t i, double z) {
+  const double y = sample_.targets[i];
+  alpha_[i] = mu_ > 0.0 ? loss.dual_step(y, 0.0, z, mu_) : -loss.derivative(y, z);
+  scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
+}
+
+double Pointwise::gradient(const State& state, std::span<double> gradient) {
+  const double value = std::visit(
+      [&](const auto& l) {
+        const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
+          const double c = sample_.weight(i);
+          const double y = sample_.targets[i];
+          const double z = state.z[i] + state.b;
+          set_dual(l, i, z);
+          if (c != 0.0) s.add(c * (mu_ > 0.0 ? envelope(l, y, z, alpha_[i]) : l.value(y, z)));
+        });
+        return sum.total() / sample_.weight_sum;
+      },
+      loss_);
   map_.adjoint(scaled_, gradient);
+  return value;
 }
 
 double Pointwise::locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
@@ -123,8 +114,14 @@ double Pointwise::locate_with_gradient(std::span<const double> w, double bias_hi
   }
   state.z.resize(map_.rows());
   state.b = 0.0;
-  return map_.margins_and_adjoint(
-      w, state.z, [&](std::size_t begin, std::size_t end) { fill_dual(state, begin, end); }, scaled_, gradient);
+  const auto fill = [&](std::size_t begin, std::size_t end) {
+    std::visit(
+        [&](const auto& l) {
+          for (std::size_t i = begin; i < end; ++i) set_dual(l, i, state.z[i]);
+        },
+        loss_);
+  };
+  return map_.margins_and_adjoint(w, state.z, fill, scaled_, gradient);
 }
 
 }  // namespace fenchel::risk

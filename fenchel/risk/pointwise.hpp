@@ -2,6 +2,12 @@
 // solvers: a State is the risk's own description of a primal point, made by one pass over the data; values come
 // from it without a pass, gradients with one more. A free bias is minimised out: R(w) = min_b R(w, b), which is
 // convex in w and as smooth as R itself, so that no solver ever sees the bias.
+//
+// Smoothed at a level mu > 0 (Nesterov), phi gives way to phi_mu, whose conjugate is phi* + (mu/2) alpha^2:
+//     phi_mu(z) = max over alpha of -phi*(-alpha) - alpha z - (mu/2) alpha^2,   alpha_mu(z) = the maximiser = -phi_mu'(z),
+//     R_mu <= R <= R_mu + mu D,   D = the largest (1/sum c) sum_i (c_i/2) alpha_i^2,
+// which is (1/mu)-smooth in z. Under a free bias, minimising R_mu over b makes alpha the projection onto the box and
+// sum c alpha = 0 (minimax).
 #pragma once
 
 #include <span>
@@ -21,8 +27,12 @@ struct Sample {
   [[nodiscard]] double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
 };
 
-// A minimiser b of sum_i c_i phi(y_i, z_i + b), searched from `start`; the best point found where none exists.
+// A minimiser b of sum_i c_i phi(y_i, z_i + b), searched from `start`; the best point found where none exists. Exact, in
+// linear time, for losses that are piecewise linear.
 double best_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double start);
+// The same for phi_mu, mu > 0.
+double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double mu,
+                          double start);
 
 class Pointwise {
  public:
@@ -34,14 +44,24 @@ class Pointwise {
   Pointwise(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias);
 
   [[nodiscard]] std::size_t dimension() const { return map_.cols(); }
+  // From now on everything below is about R_mu; states from before have to be settled again. Refuses mu = 0.
+  void smooth(double mu);
+  [[nodiscard]] double smoothing() const { return mu_; }
   // The state of w; one pass. `bias_hint` is where the search for the free bias starts.
   void locate(std::span<const double> w, double bias_hint, State& state) const;
   // The state of a + t (b - a), without a pass.
   void extrapolate(const State& a, const State& b, double t, State& result) const;
+  // Only z = X w; one pass.
+  void margins(std::span<const double> w, std::vector<double>& z) const;
+  // Finds the free bias of a state whose z is in place, from the one it has.
+  void settle(State& state) const;
   [[nodiscard]] double value(const State& state) const;
-  // gradient = dR/dw at the state; one pass. Keeps the dual vector alpha_i = -phi'(z_i + b) that goes with it.
-  void gradient(const State& state, std::span<double> gradient);
-  // locate() and gradient() at once, with the same results: one pass where there is no free bias to be found in between.
+  // R itself whatever the smoothing, at the state's own bias: an upper bound on min_b R(w, b).
+  [[nodiscard]] double unsmoothed_value(const State& state) const;
+  // gradient = dR/dw at the state; one pass. Keeps the dual vector alpha_i = -phi'(z_i + b), or alpha_mu(z_i + b),
+  // that goes with it, and returns the value.
+  double gradient(const State& state, std::span<double> gradient);
+  // locate() and gradient() at once, with the same gradient: one pass where there is no free bias to be found in between.
   // Returns the passes.
   double locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
                               std::span<double> gradient);
@@ -53,14 +73,18 @@ class Pointwise {
   double subgradient(const State& state, std::span<double> slope);
 
  private:
-  // alpha and -c alpha / sum c of rows [begin, end).
-  void fill_dual(const State& state, std::size_t begin, std::size_t end);
+  // alpha and -c alpha / sum c of row i, whose score is z.
+  template <class L>
+  void set_dual(const L& loss, std::size_t i, double z);
   void balance(const State& state);  // moves alpha_ inside the subdifferentials to sum c alpha = 0
+  template <class L>
+  [[nodiscard]] double envelope(const L& loss, double y, double z, double alpha) const;
 
   data::LinearMap map_;
   Sample sample_;
   loss::Any loss_;
   bool free_bias_;
+  double mu_ = 0.0;
   std::vector<double> alpha_;
   std::vector<double> scaled_;  // -c_i alpha_i / sum c
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "fenchel/solver/metric.hpp"
+
 namespace fenchel::solver {
 namespace {
 
@@ -11,30 +13,6 @@ constexpr double growth = 2.0;
 constexpr double decay = 0.9;
 // Differences of risks below this share of the risk are rounding, not descent.
 constexpr double resolution = 1e-13;
-
-std::vector<double> squares(std::span<const double> scales) {
-  std::vector<double> result(scales.begin(), scales.end());
-  for (double& s : result) s *= s;
-  return result;
-}
-
-double least_curvature(const penalty::Separable& penalty, std::span<const double> metric) {
-  if (metric.empty()) return penalty.strong_convexity();
-  double least = infinity;
-  for (std::size_t j = 0; j < metric.size(); ++j) least = std::min(least, penalty[j].l2 / metric[j]);
-  return least;
-}
-
-// An upper bound on the Lipschitz constant of the risk's gradient: (1/gamma) sum_i c_i x_i' D^-1 x_i / sum c.
-double largest_curvature(const problem::Problem& problem, std::span<const double> metric) {
-  std::vector<double> inverse(metric.begin(), metric.end());
-  for (double& m : inverse) m = 1.0 / m;
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(inverse);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < norms.size(); ++i)
-    sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
-  return sum / loss::smoothness(problem.loss);
-}
 
 }  // namespace
 
@@ -46,9 +24,9 @@ std::optional<std::string_view> Fista::missing(const loss::Any& loss, const pena
 Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*conduct*/)
     : problem_(problem),
       risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
-      metric_(squares(problem.penalty.scales())),
+      metric_(metric_of(problem.penalty)),
       mu_(least_curvature(problem.penalty, metric_)),
-      L_(std::max(0.1 * largest_curvature(problem, metric_), 1e-300)),
+      L_(std::max(0.1 * mean_square_norm(problem, metric_) / loss::smoothness(problem.loss), 1e-300)),
       x_(start.w.begin(), start.w.end()),
       gradient_(problem.dimension()) {
   x_.resize(problem.dimension(), 0.0);
@@ -59,8 +37,7 @@ Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*cond
 }
 
 double Fista::step() {
-  const double risk_at_y = risk_.value(at_y_);
-  risk_.gradient(at_y_, gradient_);
+  const double risk_at_y = risk_.gradient(at_y_, gradient_);
   estimate_ = estimate_at_y(risk_at_y);
   const int passes = 1 + backtrack(risk_at_y);
   extrapolate();

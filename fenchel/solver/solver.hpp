@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -40,6 +41,19 @@ struct AscentChoices {
   std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data
 };
 
+// Where accelerated gradient methods work: on w with a smoothed loss, on the dual vector, or on that with a smoothed loss.
+enum class Space { primal, dual, dual_smooth };
+
+// Where the steps of gradient methods come from: trials of the curvature, or a bound on it that surely holds.
+enum class Curvature { search, bound };
+
+// Choices that accelerated gradient and excessive gap methods leave open.
+struct GradientChoices {
+  std::optional<Space> space =
+      {};  // empty: the dual, smoothed, where the loss has corners and the penalty allows it
+  Curvature curvature = Curvature::search;
+};
+
 // Options about a solver's conduct, by the names users know. Every solver lists those that it takes as `takes`.
 namespace option {
 inline constexpr std::string_view row_order = "--row-order";
@@ -50,6 +64,8 @@ inline constexpr std::string_view smoothing = "--smoothing";
 inline constexpr std::string_view acceleration = "--acceleration";
 inline constexpr std::string_view blocks = "--blocks";
 inline constexpr std::string_view batch = "--batch";
+inline constexpr std::string_view space = "--agm-space";
+inline constexpr std::string_view curvature = "--curvature";
 }  // namespace option
 
 // How a solver goes about it, where it has a choice.
@@ -58,6 +74,7 @@ struct Conduct {
   RowOrder rows = RowOrder::shuffled;
   AscentChoices ascent = {};
   std::size_t batch = 1;  // rows a step of pegasos
+  GradientChoices gradient = {};
 };
 
 // Guesses from numbers seen during the last step. They only say when a certificate is worth its price.

@@ -165,8 +165,9 @@ void check(const Fixture& f, std::uint64_t seed) {
     for (const Attempt& other : attempts) {
       const long double difference =
           objective_at(f.instance, r.w, r.b) - objective_at(f.instance, other.result.w, other.result.b);
-      // Objectives carry the rounding of long double, which a gap may be far below.
-      const long double rounding = 16 * std::numeric_limits<long double>::epsilon() * f.bracket.high;
+      // Objectives carry the rounding of long double, squares that of their roots; a gap may be far below.
+      const long double size = f.bracket.high + std::sqrt(std::fmax(f.bracket.high, 0.0L));
+      const long double rounding = 16 * std::numeric_limits<long double>::epsilon() * size;
       EXPECT_LE(std::fabs(difference), r.certificate.gap + other.result.certificate.gap + rounding);
     }
   }

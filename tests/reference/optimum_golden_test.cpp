@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fenchel/base/error.hpp"
@@ -17,7 +18,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double tolerance = 1e-10;
+// Where the loss has corners, the excessive gap technique has no linear rate, and smoothing meets rounding without an l2 part.
+double tolerance_of(std::string_view solver, const problem::Problem& problem) {
+  if (loss::smoothness(problem.loss) > 0.0) return 1e-10;
+  if (solver == "pragam") return 1e-5;
+  const bool smoothed = solver == "agm-inf" || solver == "agm-1";
+  return smoothed && problem.penalty.strong_convexity() == 0.0 ? 1e-8 : 1e-10;
+}
 
 // Fits with every able solver; `optimum` is the golden objective.
 void expect_optimum(const Case& setup, double optimum) {
@@ -32,6 +39,7 @@ void expect_optimum(const Case& setup, double optimum) {
       EXPECT_THROW(registry::choose(entry.name, problem), Error);
       continue;
     }
+    const double tolerance = tolerance_of(entry.name, problem);
     const auto solver = entry.make(problem, {}, {.seed = 0});
     const run::Options options =
         promised(entry.name, {.tolerance = tolerance, .absolute_tolerance = tolerance, .max_passes = 100000});

@@ -1,0 +1,42 @@
+#include "cli/gradient_options.hpp"
+
+#include "cli/arguments.hpp"
+#include "cli/named_values.hpp"
+
+namespace fenchel::cli {
+namespace {
+
+constexpr std::string_view gradient_group = "Accelerated gradient and excessive gap";
+
+using solver::Curvature;
+using solver::Space;
+
+constexpr Names<Space, 3> spaces{
+    {{"primal", Space::primal}, {"dual", Space::dual}, {"dual-smooth", Space::dual_smooth}}};
+constexpr Names<Curvature, 2> curvatures{{{"search", Curvature::search}, {"bound", Curvature::bound}}};
+
+}  // namespace
+
+void GradientOptions::add(CLI::App& app) {
+  const auto grouped = [](CLI::Option* option) { option->group(std::string(gradient_group)); };
+  grouped(
+      add_text(app, "--agm-space", space_, "primal|dual|dual-smooth",
+               "what agm-inf and agm-1 minimize. primal: P(w) with the loss smoothed where it is not smooth; dual: "
+               "-D(alpha), for penalties with an l2 part on every feature; dual-smooth: -D(alpha) + (G/2) sum c_i "
+               "alpha_i^2 / sum c. G is that of --smoothing, or falls from stage to stage (default: "
+               "dual-smooth where the loss is not smooth and the penalty has such a part, else primal)"));
+  grouped(add_text(
+      app, "--curvature", curvature_, "search|bound",
+      "the L of agm-inf, agm-1 and pragam. search: trials, up and down, of the invariant that the rate rests "
+      "on; bound: one that surely holds, from the sum of all ||x_i||^2 (default search)"));
+}
+
+registry::GradientSettings GradientOptions::resolve() const {
+  return {.space = value_of("--agm-space", space_, spaces),
+          .curvature = value_of("--curvature", curvature_, curvatures)};
+}
+
+std::string_view name(solver::Space space) { return name_of(space, spaces); }
+std::string_view name(solver::Curvature curvature) { return name_of(curvature, curvatures); }
+
+}  // namespace fenchel::cli

@@ -1,0 +1,47 @@
+// Lengths for batch solvers: ||w||^2 = sum_j D_j w_j^2 with D = diag(s_j^2) where the penalty has scales s_j, which is the same as
+// working with s_j w_j; plain where it has none.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "fenchel/problem/problem.hpp"
+#include "fenchel/risk/pointwise_dual.hpp"
+
+namespace fenchel::solver {
+
+// D; empty: the identity.
+inline std::vector<double> metric_of(const penalty::Separable& penalty) {
+  std::vector<double> result(penalty.scales().begin(), penalty.scales().end());
+  for (double& s : result) s *= s;
+  return result;
+}
+
+// The modulus of strong convexity of the penalty in this metric.
+inline double least_curvature(const penalty::Separable& penalty, std::span<const double> metric) {
+  if (metric.empty()) return penalty.strong_convexity();
+  double least = infinity;
+  for (std::size_t j = 0; j < metric.size(); ++j) least = std::min(least, penalty[j].l2 / metric[j]);
+  return least;
+}
+
+// sum_i c_i x_i' D^-1 x_i / sum c: divided by gamma, a bound on the curvature of the risk of a (1/gamma)-smooth loss.
+inline double mean_square_norm(const problem::Problem& problem, std::span<const double> metric) {
+  std::vector<double> inverse(metric.begin(), metric.end());
+  for (double& m : inverse) m = 1.0 / m;
+  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(inverse);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < norms.size(); ++i)
+    sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
+  return sum;
+}
+
+// A bound on the curvature of alpha -> Omega*(u(alpha)); needs a strongly convex penalty.
+inline double conjugate_curvature(const penalty::Separable& penalty, const risk::PointwiseDual& risk) {
+  std::vector<double> inverse(risk.dimension());
+  for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / penalty[j].l2;
+  return risk.mean_square_norm(inverse);
+}
+
+}  // namespace fenchel::solver

@@ -1,0 +1,168 @@
+// The risk's oracle: exact biases, and the smoothed risk with its bracket, gradient and dual vector.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/base/random.hpp"
+#include "fenchel/risk/pointwise.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/setup.hpp"
+
+namespace fenchel::test {
+namespace {
+
+double mean_loss(const loss::Any& loss, const risk::Sample& sample, std::span<const double> z, double b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const double value = std::visit([&](const auto& l) { return l.value(sample.targets[i], z[i] + b); }, loss);
+    sum += sample.weight(i) / sample.weight_sum * value;
+  }
+  return sum;
+}
+
+struct Scores {
+  Scores(const loss::Any& loss, std::size_t n, bool weighted, std::uint64_t seed) {
+    Random random(seed);
+    for (std::size_t i = 0; i < n; ++i) {
+      z.push_back(std::round(4 * random.normal()) / 4);  // ties
+      targets.push_back(has_classes(loss) ? (random.uniform() < 0.4 ? -1.0 : 1.0)
+                                          : std::round(random.normal() * 8) / 8);
+      weights.push_back(weighted ? (i % 4 == 0 ? 0.0 : 0.1 + random.uniform()) : 1.0);
+    }
+    for (const double c : weights) sum += c;
+  }
+  [[nodiscard]] risk::Sample sample() const { return {.targets = targets, .weights = weights, .weight_sum = sum}; }
+  std::vector<double> z, targets, weights;
+  double sum = 0.0;
+};
+
+// No point of a fine net, nor any kink, is better.
+TEST(BestBias, NothingIsBetter) {
+  for (const loss::Any& loss : every_loss()) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Scores scores(loss, 1 + seed, seed % 2 == 0, seed);
+      const risk::Sample sample = scores.sample();
+      if (sample.weight_sum == 0.0) continue;
+      for (const double start : {0.0, -3.0, 40.0}) {
+        const double b = risk::best_bias(loss, sample, scores.z, start);
+        const double least = mean_loss(loss, sample, scores.z, b);
+        for (double other = -8.0; other <= 8.0; other += 0.0625) {
+          EXPECT_LE(least, mean_loss(loss, sample, scores.z, other) + 1e-13) << title(loss) << " seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(BestBias, GoldenHinge) {
+  const nlohmann::json file = golden("hinge_bias.json");
+  for (const auto& one : file["cases"]) {
+    const auto z = one["s"].get<std::vector<double>>();
+    const auto y = one["y"].get<std::vector<double>>();
+    const risk::Sample sample{.targets = y, .weights = {}, .weight_sum = static_cast<double>(y.size())};
+    const loss::Any hinge = loss::Hinge{};
+    const double b = risk::best_bias(hinge, sample, z, 0.0);
+    EXPECT_NEAR(mean_loss(hinge, sample, z, b), one["value"].get<double>(), 1e-12) << one["name"];
+    const double mu = one["mu"];
+    const double smooth_b = risk::best_smoothed_bias(hinge, sample, z, mu, 0.0);
+    double value = 0.0;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const double p = y[i] * loss::Hinge{}.dual_step(y[i], 0.0, z[i] + smooth_b, mu);
+      EXPECT_NEAR(p, one["p"][i].get<double>(), 1e-12) << one["name"];
+      value += (p * (1.0 - y[i] * z[i]) - 0.5 * mu * p * p) / static_cast<double>(z.size());
+    }
+    EXPECT_NEAR(value, one["smoothed_value"].get<double>(), 1e-12) << one["name"];
+  }
+}
+
+TEST(BestBias, OneClassCostsNothing) {
+  const loss::Any hinge = loss::Hinge{};
+  for (const double y : {-1.0, 1.0}) {
+    const std::vector<double> targets(5, y), z{0.3, -2.0, 1e5, 4.0, -1e5};
+    const risk::Sample sample{.targets = targets, .weights = {}, .weight_sum = 5.0};
+    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_bias(hinge, sample, z, 0.0)), 0.0);
+    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_smoothed_bias(hinge, sample, z, 0.1, 0.0)), 0.0);
+  }
+}
+
+TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
+  std::uint64_t seed = 0;
+  for (const loss::Any& loss : every_loss()) {
+    if (loss::smoothness(loss) > 0.0) continue;
+    for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {
+      for (const double mu : {2.0, 0.3, 1e-3}) {
+        Case setup = random_setup(loss, 20, 3, Storage::dense64, ++seed);
+        setup.settings.bias = bias;
+        setup.settings.lambda = 0.1;
+        for (std::size_t i = 0; i < 20; ++i)
+          setup.weights.push_back(i % 5 == 4 ? 0.0 : 0.5 + 0.1 * static_cast<double>(i));
+        const data::Dataset dataset = dataset_of(setup);
+        const registry::Plan plan(dataset, setup.settings, setup.weights, {});
+        const problem::Problem p = plan.problem(0);
+        risk::Pointwise smooth(p.design, p.sample, p.loss, p.free_bias);
+        const risk::Pointwise plain(p.design, p.sample, p.loss, p.free_bias);
+        smooth.smooth(mu);
+        Random random(seed);
+        std::vector<double> w(p.dimension());
+        for (double& x : w) x = random.normal();
+        risk::Pointwise::State at, exactly;
+        smooth.locate(w, 0.0, at);
+        plain.locate(w, 0.0, exactly);
+        double D = 0.0;
+        for (std::size_t i = 0; i < p.rows(); ++i) {
+          const Interval domain =
+              std::visit([&](const auto& l) { return l.dual_domain(p.sample.targets[i]); }, loss);
+          const double most = std::max(-domain.low, domain.high);
+          D += 0.5 * p.sample.weight(i) / p.sample.weight_sum * most * most;
+        }
+        const double value = smooth.value(at);
+        EXPECT_LE(value, plain.value(exactly) + 1e-13);
+        EXPECT_LE(plain.value(exactly), value + mu * D + 1e-13);
+        EXPECT_LE(plain.value(exactly), smooth.unsmoothed_value(at) + 1e-13);
+
+        std::vector<double> gradient(w.size());
+        EXPECT_NEAR(smooth.gradient(at, gradient), value, 1e-14 * (1 + value));
+        double sum = 0.0;
+        for (std::size_t i = 0; i < p.rows(); ++i) {
+          const double alpha = smooth.dual()[i];
+          sum += p.sample.weight(i) / p.sample.weight_sum * alpha;
+          // phi_mu(z) + phi*(-alpha) + (mu/2) alpha^2 + alpha z = 0 for the pair, in sum the value itself.
+          EXPECT_TRUE(
+              std::visit([&](const auto& l) { return l.dual_domain(p.sample.targets[i]); }, loss).contains(alpha));
+        }
+        if (p.free_bias) {
+          EXPECT_NEAR(sum, 0.0, 1e-13);
+        }
+        const double h = 1e-6 * mu;
+        for (std::size_t j = 0; j < w.size(); ++j) {
+          const auto moved = [&](double by) {
+            std::vector<double> next = w;
+            next[j] += by;
+            risk::Pointwise::State state;
+            smooth.locate(next, at.b, state);
+            return smooth.value(state);
+          };
+          const double slope = (moved(h) - moved(-h)) / (2 * h);
+          EXPECT_NEAR(slope, gradient[j], 1e-15 / h + 1e-5) << title(loss) << " mu " << mu;
+        }
+      }
+    }
+  }
+}
+
+TEST(Smoothing, RefusesToSmoothByNothing) {
+  Case setup = random_setup(loss::Hinge{}, 12, 2, Storage::dense64, 1);
+  setup.settings.lambda = 0.1;
+  const data::Dataset dataset = dataset_of(setup);
+  const registry::Plan plan(dataset, setup.settings, {}, {});
+  const problem::Problem p = plan.problem(0);
+  risk::Pointwise risk(p.design, p.sample, p.loss, p.free_bias);
+  refusal(Fault::usage, [&] { risk.smooth(0.0); });
+}
+
+}  // namespace
+}  // namespace fenchel::test
