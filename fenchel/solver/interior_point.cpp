@@ -20,6 +20,7 @@ constexpr double part_of_the_way = 0.995;
 constexpr std::size_t largest_system = 10000;
 // Up to here a factorisation costs about as much as what other methods do meanwhile.
 constexpr std::size_t modest_system = 1500;
+constexpr int most_corrections = 3;      // of a direction
 constexpr double shortest_step = 1e-10;  // at which nothing is gained any more
 
 std::size_t system_size(const problem::Problem& problem) {
@@ -165,31 +166,32 @@ void InteriorPoint::for_each_pair(Visit&& visit) {
   }
 }
 
-double InteriorPoint::mean_product() {
+double InteriorPoint::mean_product(Lengths lengths) {
   CompensatedSum sum;
   double count = 0.0;
   for_each_pair([&](const Pair& pair) {
-    sum.add(pair.product());
+    sum.add((pair.slack + lengths.dual * pair.slack_step) *
+            (pair.multiplier + lengths.primal * pair.multiplier_step));
     count += 1.0;
   });
   return sum.total() / count;
 }
 
 double InteriorPoint::step() {
-  constexpr double products = 8.0;  // three with each solution, and two for z and u afresh
-  const double mean = mean_product();
-  const double passes = products + factorize();
-  solve(0.0, false);
-  const Lengths whole = longest();
-  double count = 0.0, reached = 0.0;
-  for_each_pair([&](const Pair& pair) {
-    count += 1.0;
-    reached +=
-        (pair.slack + whole.dual * pair.slack_step) * (pair.multiplier + whole.primal * pair.multiplier_step);
-  });
-  reached /= count;
-  const double ratio = std::clamp(reached / mean, 0.0, 1.0);
-  solve(ratio * ratio * ratio * mean, true);
+  constexpr double products_a_solution = 3.0;
+  const double mean = mean_product({.primal = 0.0, .dual = 0.0});
+  double passes = factorize();
+  for_each_pair([](Pair& pair) { pair.target = 0.0; });
+  solve();
+  const double ratio = mean_product(longest()) / mean;
+  const double centre = std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean;
+  for_each_pair([&](Pair& pair) { pair.target = centre - pair.slack_step * pair.multiplier_step; });
+  solve();
+  passes += 2 * products_a_solution;
+  for (int k = 0; k < most_corrections; ++k) {
+    passes += products_a_solution;
+    if (!correct(centre)) break;
+  }
   Lengths lengths = longest();
   lengths.primal = std::min(1.0, part_of_the_way * lengths.primal);
   lengths.dual = std::min(1.0, part_of_the_way * lengths.dual);
@@ -199,7 +201,32 @@ double InteriorPoint::step() {
     move(lengths);
     assess();
   }
-  return passes;
+  return passes + 2.0;  // z and u afresh
+}
+
+// One of Gondzio's multiple centrality corrections: where a longer step would leave products far from `centre`, their targets
+// make up for it. False where that did not allow a longer step; then the old one is back.
+bool InteriorPoint::correct(double centre) {
+  constexpr double farther = 0.3, least_gain = 0.1, low = 0.1, high = 10.0;
+  const Lengths before = longest();
+  if (before.primal >= 1.0 && before.dual >= 1.0) return false;
+  const Direction kept{pieces_, columns_, w_step_, z_step_, beta_step_, u_step_};
+  const double primal = std::min(1.0, before.primal + farther), dual = std::min(1.0, before.dual + farther);
+  for_each_pair([&](Pair& pair) {
+    const double product =
+        (pair.slack + dual * pair.slack_step) * (pair.multiplier + primal * pair.multiplier_step);
+    pair.target += std::max(std::clamp(product, low * centre, high * centre) - product, -high * centre);
+  });
+  solve();
+  const Lengths after = longest();
+  if (after.primal + after.dual >= before.primal + before.dual + least_gain * farther) return true;
+  pieces_ = kept.pieces;
+  columns_ = kept.columns;
+  w_step_ = kept.w;
+  z_step_ = kept.z;
+  beta_step_ = kept.beta;
+  u_step_ = kept.u;
+  return false;
 }
 
 double InteriorPoint::factorize() {
@@ -218,7 +245,7 @@ double InteriorPoint::factorize() {
   if (by_columns_) {
     matrix_.setZero();
     sums_.add_gram(all_, row_hold_, {matrix_.data(), static_cast<std::size_t>(matrix_.size())});
-    passes = sums_.gram_work(all_.rows) / sums_.nonzeros();
+    passes = 1.0;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (!columns_[j].free()) matrix_.diagonal()[static_cast<Eigen::Index>(j)] += 1.0 / column_hold_[j];
     }
@@ -263,39 +290,37 @@ double InteriorPoint::factorize() {
   return passes;
 }
 
-void InteriorPoint::solve(double centre, bool corrected) {
-  const auto target = [&](const Pair& pair) { return centre - (corrected ? pair.second_order() : 0.0); };
+void InteriorPoint::solve() {
   // Everything of a pair but its own step is put into the pulls.
   std::fill(row_pull_.begin(), row_pull_.end(), 0.0);
   for (const Piece& piece : pieces_) {
     const double hold = piece.low.multiplier / piece.low.slack + piece.high.multiplier / piece.high.slack;
     const double pull =
-        piece.t - z_[piece.row] - target(piece.high) / piece.high.slack + target(piece.low) / piece.low.slack;
+        piece.t - z_[piece.row] - piece.high.target / piece.high.slack + piece.low.target / piece.low.slack;
     row_pull_[piece.row] += pull / hold;
   }
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Column& c = columns_[j];
     if (c.free()) continue;
     const double below_missing = c.l1 - u_[j] - c.below.slack, above_missing = c.l1 + u_[j] - c.above.slack;
-    column_pull_[j] = c.below.pull(target(c.below)) - c.below.multiplier / c.below.slack * below_missing -
-                      c.above.pull(target(c.above)) + c.above.multiplier / c.above.slack * above_missing;
+    column_pull_[j] = c.below.pull() - c.below.multiplier / c.below.slack * below_missing - c.above.pull() +
+                      c.above.multiplier / c.above.slack * above_missing;
   }
   by_columns_ ? solve_for_columns(row_pull_) : solve_for_rows();
 
   for (Piece& piece : pieces_) {
-    const double low = target(piece.low), high = target(piece.high);
     const double hold = piece.low.multiplier / piece.low.slack + piece.high.multiplier / piece.high.slack;
-    const double pull = piece.t - z_[piece.row] - high / piece.high.slack + low / piece.low.slack;
+    const double pull =
+        piece.t - z_[piece.row] - piece.high.target / piece.high.slack + piece.low.target / piece.low.slack;
     const double step = (pull - z_step_[piece.row]) / hold;
-    piece.low.move_slack(step, low);
-    piece.high.move_slack(-step, high);
+    piece.low.move_slack(step);
+    piece.high.move_slack(-step);
   }
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Column& c = columns_[j];
     if (c.free()) continue;
-    const double below = target(c.below), above = target(c.above);
-    c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j], below);
-    c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j], above);
+    c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j]);
+    c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j]);
   }
 }
 

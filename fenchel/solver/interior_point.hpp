@@ -47,16 +47,16 @@ class InteriorPoint final : public Solver {
   struct Pair {
     double slack = 1.0;
     double multiplier = 1.0;
+    double target = 0.0;  // of the product
     double slack_step = 0.0;
     double multiplier_step = 0.0;
 
     [[nodiscard]] double product() const { return slack * multiplier; }
-    [[nodiscard]] double second_order() const { return slack_step * multiplier_step; }
     // What the multiplier moves by if the slack does not.
-    [[nodiscard]] double pull(double target) const { return target / slack - multiplier; }
-    void move_slack(double step, double target) {
+    [[nodiscard]] double pull() const { return target / slack - multiplier; }
+    void move_slack(double step) {
       slack_step = step;
-      multiplier_step = pull(target) - multiplier / slack * step;
+      multiplier_step = pull() - multiplier / slack * step;
     }
   };
   struct Piece {
@@ -78,18 +78,25 @@ class InteriorPoint final : public Solver {
     double dual = 1.0;
   };
 
+  struct Direction {
+    std::vector<Piece> pieces;
+    std::vector<Column> columns;
+    std::vector<double> w, z, beta, u;
+  };
+
   void add_pieces();
   void start_centrally();
   template <class Visit>
   void for_each_pair(Visit&& visit);
-  double factorize();                         // returns the passes it took
-  void solve(double centre, bool corrected);  // finds all steps for products equal to `centre`
+  double factorize();  // returns the passes it took
+  void solve();        // finds all steps for the targets of the pairs
+  bool correct(double centre);
   void solve_for_columns(std::span<const double> weighted);
   void solve_for_rows();
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
   void assess();
-  [[nodiscard]] double mean_product();
+  [[nodiscard]] double mean_product(Lengths lengths);
 
   problem::Problem problem_;
   data::Design design_;
