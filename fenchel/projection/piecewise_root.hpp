@@ -1,0 +1,276 @@
+// The root of a sum of clipped lines,
+//
+//     F(t) = sum_i clip(c_i + g_i t, lo_i, hi_i) = level,      g_i >= 0,
+//
+// which is what the multiplier of every projection of this room solves. F is nondecreasing and piecewise linear with kinks
+// at (lo_i - c_i)/g_i and (hi_i - c_i)/g_i. Linear time: a random sample of the pieces says between which two points the
+// root should be, one pass asks all pieces whether that is so, and only those with a kink strictly between the points are
+// left (Floyd and Rivest's idea of selection). The last few thousand are halved at the median of their kinks; strict
+// inequalities drop the median and all its duplicates each round, so that ties do no harm. The sample has a fixed seed and
+// sums have fixed blocks: the result does not depend on who computes it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "fenchel/base/random.hpp"
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::projection {
+
+// t -> clip(c + g t, lo, hi)
+struct Piece {
+  double c = 0.0, g = 0.0, lo = 0.0, hi = 0.0;
+
+  [[nodiscard, gnu::always_inline]] double clipped(double value) const { return std::min(std::max(value, lo), hi); }
+  [[nodiscard, gnu::always_inline]] double at(double t) const { return clipped(c + g * t); }
+};
+
+namespace detail {
+
+// Ends that are not known yet; finite, so that g t is never 0 times infinity.
+inline constexpr double farthest = std::numeric_limits<double>::max();
+// So few pieces that sorting out by medians is cheaper than a sample.
+inline constexpr std::size_t few_pieces = 2048;
+// Independent partial sums, for vector instructions; their order is fixed.
+inline constexpr std::size_t piece_lanes = 8;
+
+struct Bracket {
+  double low = -farthest, high = farthest;
+
+  void tell(double t, double excess) {
+    if (excess >= 0.0) high = std::min(high, t);
+    if (excess <= 0.0) low = std::max(low, t);
+  }
+  [[nodiscard]] double base() const { return low > -farthest ? low : high < farthest ? high : 0.0; }
+};
+
+// The pieces without a kink inside the bracket, together: value + slope (t - base).
+struct Line {
+  double base = 0.0, value = 0.0, slope = 0.0;
+
+  [[nodiscard]] double at(double t) const { return slope == 0.0 ? value : value + slope * (t - base); }
+  void move_to(double t) { value = at(t), base = t; }
+};
+
+inline double lane_total(const std::array<double, piece_lanes>& s) {
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+// F at two points in one pass.
+template <class Source>
+std::array<double, 2> values_at(const Source& pieces, std::size_t count, double t0, double t1) {
+  std::vector<std::array<double, 2>> partial((count + rows_in_block - 1) / rows_in_block);
+  for_each_block(count, [&](std::size_t begin, std::size_t end) {
+    std::array<double, piece_lanes> first{}, second{};
+    const auto add = [&](std::size_t i, std::size_t lane) {
+      const Piece piece = pieces(i);
+      first[lane] += piece.at(t0);
+      second[lane] += piece.at(t1);
+    };
+    std::size_t i = begin;
+    for (; i + piece_lanes <= end; i += piece_lanes) {
+      for (std::size_t lane = 0; lane < piece_lanes; ++lane) add(i + lane, lane);
+    }
+    for (; i < end; ++i) add(i, 0);
+    partial[begin / rows_in_block] = {lane_total(first), lane_total(second)};
+  });
+  CompensatedSum first, second;
+  for (const auto& block : partial) first.add(block[0]), second.add(block[1]);
+  return {first.total(), second.total()};
+}
+
+// The pieces with a kink strictly inside the bracket, in order; all others go into the line (at its base).
+template <class Source>
+std::vector<Piece> sift(const Source& pieces, std::size_t count, const Bracket& bracket, Line& line) {
+  struct Block {
+    double value = 0.0, slope = 0.0;
+    std::vector<Piece> kept;
+  };
+  const double low = bracket.low, high = bracket.high, base = line.base;
+  const auto bends = [=](const Piece& piece) __attribute__((always_inline)) {
+    const double from = piece.c + piece.g * low, to = piece.c + piece.g * high;
+    return ((from < piece.lo) & (piece.lo < to)) | ((from < piece.hi) & (piece.hi < to));
+  };
+  std::vector<Block> blocks((count + rows_in_block - 1) / rows_in_block);
+  for_each_block(count, [&](std::size_t begin, std::size_t end) {
+    Block& block = blocks[begin / rows_in_block];
+    std::array<double, piece_lanes> value{}, slope{};
+    for (std::size_t i = begin; i < end; i += piece_lanes) {
+      const std::size_t lanes = std::min(piece_lanes, end - i);
+      double bent = 0.0;
+      const auto add = [&](std::size_t lane) {
+        const Piece piece = pieces(i + lane);
+        const double from = piece.c + piece.g * low, to = piece.c + piece.g * high;
+        const bool bend = bends(piece);
+        const bool sloped = (from >= piece.lo) & (to <= piece.hi);
+        bent += bend ? 1.0 : 0.0;
+        value[lane] += bend ? 0.0 : piece.at(base);
+        slope[lane] += sloped & !bend ? piece.g : 0.0;
+      };
+      if (lanes == piece_lanes) {
+        for (std::size_t lane = 0; lane < piece_lanes; ++lane) add(lane);
+      } else {
+        for (std::size_t lane = 0; lane < lanes; ++lane) add(lane);
+      }
+      if (bent == 0.0) continue;
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const Piece piece = pieces(i + lane);
+        if (bends(piece)) block.kept.push_back(piece);
+      }
+    }
+    block.value = lane_total(value);
+    block.slope = lane_total(slope);
+  });
+  CompensatedSum value, slope;
+  std::size_t kept = 0;
+  for (const Block& block : blocks) value.add(block.value), slope.add(block.slope), kept += block.kept.size();
+  line.value += value.total();
+  line.slope += slope.total();
+  std::vector<Piece> rest;
+  rest.reserve(kept);
+  for (const Block& block : blocks) rest.insert(rest.end(), block.kept.begin(), block.kept.end());
+  return rest;
+}
+
+// The root of line + sum of the pieces = level by medians of kinks; narrows the bracket. Where F is constant around the
+// root, or there is none, an end of the bracket.
+inline double select_root(std::vector<Piece> pieces, Bracket& bracket, Line line, double level) {
+  std::vector<double> kinks;
+  for (;;) {
+    kinks.clear();
+    const auto inside = [&](double t) { return t > bracket.low && t < bracket.high; };
+    std::size_t left = 0;
+    for (const Piece& piece : pieces) {
+      const double low = (piece.lo - piece.c) / piece.g, high = (piece.hi - piece.c) / piece.g;
+      if (inside(low)) kinks.push_back(low);
+      if (inside(high)) kinks.push_back(high);
+      if (inside(low) || inside(high)) {
+        pieces[left++] = piece;
+      } else if (low >= bracket.high) {
+        line.value += piece.lo;
+      } else if (high <= bracket.low) {
+        line.value += piece.hi;
+      } else {
+        line.value += piece.g == 0.0 ? piece.at(0.0) : piece.c + piece.g * line.base;
+        line.slope += piece.g;
+      }
+    }
+    pieces.resize(left);
+    if (kinks.empty()) break;
+    const auto middle = kinks.begin() + static_cast<std::ptrdiff_t>(kinks.size() / 2);
+    std::nth_element(kinks.begin(), middle, kinks.end());
+    double value = line.at(*middle);
+    for (const Piece& piece : pieces) value += piece.at(*middle);
+    bracket.tell(*middle, value - level);
+  }
+  if (line.slope > 0.0) return std::clamp(line.base + (level - line.value) / line.slope, bracket.low, bracket.high);
+  // In floating-point numbers F may jump at a kink; then the root is at the end where it jumps over the level.
+  if (line.value < level && bracket.high < farthest) return bracket.high;
+  return bracket.base();
+}
+
+// Puts the root between two points that a sample of the pieces proposes: where the sample's sum is as far from the level as
+// three standard errors.
+template <class Source>
+void narrow(const Source& pieces, std::size_t count, Bracket& bracket, const Line& line, double level) {
+  constexpr double largest_sample = 1 << 14;
+  const auto size =
+      static_cast<std::size_t>(std::min(largest_sample, std::pow(static_cast<double>(count), 2.0 / 3.0)));
+  std::vector<Piece> sample;
+  sample.reserve(size);
+  Random random(count);
+  for (std::size_t k = 0; k < size; ++k) sample.push_back(pieces(random.below(count)));
+  const double share = static_cast<double>(size) / static_cast<double>(count);
+  const Line scaled{line.base, line.value * share, line.slope * share};
+  const auto root = [&](double target) {
+    Bracket around = bracket;
+    return select_root(sample, around, scaled, target);
+  };
+  const double middle = root(level * share);
+  double mean = 0.0, square = 0.0;
+  for (const Piece& piece : sample) mean += piece.at(middle) / static_cast<double>(size);
+  for (const Piece& piece : sample) square += (piece.at(middle) - mean) * (piece.at(middle) - mean);
+  const double doubt = 3.0 * std::sqrt(square);
+  const double low = root(level * share - doubt), high = root(level * share + doubt);
+  const std::array<double, 2> values = values_at(pieces, count, low, high);
+  bracket.tell(low, values[0] + line.at(low) - level);
+  bracket.tell(high, values[1] + line.at(high) - level);
+}
+
+}  // namespace detail
+
+// A t with F(t) = level, up to the rounding of F; F must take values on both sides of the level, or the level itself.
+// `pieces(i)` is the Piece of 0 <= i < count.
+template <class Source>
+double piecewise_root(const Source& pieces, std::size_t count, double level) {
+  detail::Bracket bracket;
+  detail::Line line;
+  std::vector<Piece> rest;
+  const auto sift = [&](const auto& source, std::size_t size) {
+    detail::narrow(source, size, bracket, line, level);
+    line.move_to(bracket.base());
+    rest = detail::sift(source, size, bracket, line);
+  };
+  if (count <= detail::few_pieces) {
+    for (std::size_t i = 0; i < count; ++i) rest.push_back(pieces(i));
+  } else {
+    sift(pieces, count);
+    for (std::size_t before = count; rest.size() > detail::few_pieces && rest.size() <= before / 2;) {
+      before = rest.size();
+      sift([kept = std::move(rest)](std::size_t i) { return kept[i]; }, before);
+    }
+  }
+  return detail::select_root(std::move(rest), bracket, line, level);
+}
+
+// The root in more digits than one double has: base + shift, with |shift| of the size of base's rounding. Where the c_i are
+// much larger than the values, those are the digits that count; values are clip((c + g base) + g shift, lo, hi).
+struct PreciseRoot {
+  double base = 0.0, shift = 0.0;
+
+  [[nodiscard, gnu::always_inline]] double apply(const Piece& piece) const {
+    return piece.clipped((piece.c + piece.g * base) + piece.g * shift);
+  }
+};
+
+template <class Source>
+PreciseRoot precise_root(const Source& pieces, std::size_t count, double level) {
+  struct Sums {
+    CompensatedSum value;
+    double upward = 0.0, downward = 0.0;  // slopes on either side: an entry on a kink moves away from its bound
+    double magnitude = 0.0;
+    void add(const Sums& other) {
+      value.add(other.value);
+      upward += other.upward;
+      downward += other.downward;
+      magnitude += other.magnitude;
+    }
+  };
+  PreciseRoot root{.base = piecewise_root(pieces, count, level)};
+  constexpr int most_corrections = 3;
+  for (int k = 0; k < most_corrections; ++k) {
+    Sums sums = block_sum<Sums>(count, [&](std::size_t i, Sums& sum) {
+      const Piece piece = pieces(i);
+      const double line = (piece.c + piece.g * root.base) + piece.g * root.shift;
+      const double value = piece.clipped(line);
+      sum.value.add(value);
+      sum.magnitude += std::fabs(value);
+      if (line >= piece.lo && line < piece.hi) sum.upward += piece.g;
+      if (line > piece.lo && line <= piece.hi) sum.downward += piece.g;
+    });
+    sums.value.add(-level);
+    const double missing = -sums.value.total();
+    const double slope = missing > 0.0 ? sums.upward : sums.downward;
+    if (std::fabs(missing) <= 4 * unit_roundoff * (sums.magnitude + std::fabs(level)) || slope == 0.0) break;
+    root.shift += missing / slope;
+  }
+  return root;
+}
+
+}  // namespace fenchel::projection
