@@ -13,18 +13,25 @@
 #include "fenchel/data/list.hpp"
 #include "fenchel/data/source.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
+#include "fenchel/registry/plan.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 15> later_solvers{"agm-inf",     "agm-1",
-                                                         "pragam",      "bmrm",
-                                                         "bmrm-ls",     "pegasos",
-                                                         "miso",        "mm",
-                                                         "pdhg",        "coordinate-descent",
-                                                         "frank-wolfe", "block-frank-wolfe",
-                                                         "dal",         "douglas-rachford",
+constexpr std::array<std::string_view, 14> later_solvers{"agm-inf",
+                                                         "agm-1",
+                                                         "pragam",
+                                                         "bmrm",
+                                                         "bmrm-ls",
+                                                         "pegasos",
+                                                         "miso",
+                                                         "mm",
+                                                         "coordinate-descent",
+                                                         "frank-wolfe",
+                                                         "block-frank-wolfe",
+                                                         "dal",
+                                                         "douglas-rachford",
                                                          "admm"};
 
 std::vector<double> numbers_in(const std::string& path) {
@@ -311,7 +318,10 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
   const penalty::Strength strength =
       settings.direct ? *settings.direct
                       : std::visit([&](const auto& chosen) { return chosen.strength(lambda); }, settings.penalty);
-  const penalty::Separable penalty(strength, factors);
+  registry::check_constraint(settings, factors);
+  const auto constraint = registry::constraint_of(settings);
+  const penalty::Regularizer penalty =
+      constraint ? penalty::Regularizer(*constraint) : penalty::Regularizer(penalty::Separable(strength, factors));
   if (const auto scalar = settings.loss.scalar()) registry::check_conduct(settings, *scalar, penalty);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
   const std::vector<std::string_view> demanded = registry::demands(settings);
