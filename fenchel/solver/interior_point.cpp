@@ -10,6 +10,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/kernel/inner_products.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -31,24 +32,6 @@ data::Design with_free_column(const problem::Problem& problem) {
   data::Design design = problem.design;
   if (problem.free_bias) design.constant = 1.0;
   return design;
-}
-
-// lower = X diag(h) X', the lower triangle: every row, scaled and written out, meets those before it.
-void inner_products(const data::Design& design, std::span<const double> h, Eigen::MatrixXd& lower) {
-  const std::size_t n = design.rows(), d = design.cols();
-  const double constant = design.constant != 0.0 ? design.constant * design.constant * h[d - 1] : 0.0;
-  std::visit(
-      [&](const auto& matrix) {
-        tbb::parallel_for(std::size_t{0}, n, [&](std::size_t i) {
-          std::vector<double> scaled(d, 0.0);
-          matrix.row(i).for_each([&](std::size_t j, double x) { scaled[j] = h[j] * x; });
-          for (std::size_t k = 0; k <= i; ++k) {
-            lower(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k)) =
-                data::dot(matrix.row(k), scaled.data()) + constant;
-          }
-        });
-      },
-      design.matrix);
 }
 
 bool same_slope(double a, double b) {
@@ -229,90 +212,71 @@ bool InteriorPoint::correct(double centre) {
   return false;
 }
 
-double InteriorPoint::factorize() {
+double InteriorPoint::form_matrix() {
   std::fill(row_hold_.begin(), row_hold_.end(), 0.0);
-  for (const Piece& piece : pieces_) {
-    row_hold_[piece.row] +=
-        1.0 / (piece.low.multiplier / piece.low.slack + piece.high.multiplier / piece.high.slack);
-  }
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const Column& column = columns_[j];
-    column_hold_[j] =
-        column.free() ? 0.0
-                      : column.below.multiplier / column.below.slack + column.above.multiplier / column.above.slack;
-  }
-  double passes = 0.0;
+  for (const Piece& piece : pieces_) row_hold_[piece.row] += 1.0 / piece.hold();
+  for (std::size_t j = 0; j < columns_.size(); ++j) column_hold_[j] = columns_[j].hold();
   if (by_columns_) {
     matrix_.setZero();
     sums_.add_gram(all_, row_hold_, {matrix_.data(), static_cast<std::size_t>(matrix_.size())});
-    passes = 1.0;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (!columns_[j].free()) matrix_.diagonal()[static_cast<Eigen::Index>(j)] += 1.0 / column_hold_[j];
     }
-  } else {
-    inner_products(design_, column_hold_, matrix_);
-    passes = 0.5 * static_cast<double>(design_.rows());
-    for (std::size_t i = 0; i < row_hold_.size(); ++i) {
-      // A row without weight has beta = 0 and takes no part: an identity of its own.
-      const auto k = static_cast<Eigen::Index>(i);
-      if (row_hold_[i] > 0.0) {
-        matrix_(k, k) += 1.0 / row_hold_[i];
-      } else {
-        matrix_.row(k).head(k).setZero();
-        matrix_.col(k).tail(matrix_.rows() - k).setZero();
-        matrix_(k, k) = 1.0;
-      }
+    return 1.0;
+  }
+  kernel::inner_products(design_, column_hold_, matrix_);
+  for (std::size_t i = 0; i < row_hold_.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    if (row_hold_[i] > 0.0) {
+      matrix_(k, k) += 1.0 / row_hold_[i];
+    } else {  // a row without weight has beta = 0 and takes no part: an identity of its own
+      matrix_.row(k).head(k).setZero();
+      matrix_.col(k).tail(matrix_.rows() - k).setZero();
+      matrix_(k, k) = 1.0;
     }
   }
+  return 0.5 * static_cast<double>(design_.rows());
+}
+
+double InteriorPoint::factorize() {
+  const double passes = form_matrix();
   // Rounding may leave no positive pivot; then the diagonal grows until there is one.
   const Eigen::VectorXd diagonal = matrix_.diagonal();
   const double scale = diagonal.maxCoeff();
   for (double lift = 0.0;; lift = std::max(10.0 * lift, unit_roundoff)) {
-    if (lift > 0.0)
-      matrix_.diagonal() =
-          diagonal * (1.0 + lift) + Eigen::VectorXd::Constant(diagonal.size(), lift * lift * scale);
+    if (lift > 0.0) matrix_.diagonal() = (diagonal * (1.0 + lift)).array() + lift * lift * scale;
     factor_.compute(matrix_);
     if (factor_.info() == Eigen::Success || !(lift < 1.0)) break;
   }
-  if (!by_columns_ && !free_.empty()) {
-    free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
-    std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      unit[free_[k]] = 1.0;
-      map_.margins(unit, entries);
-      unit[free_[k]] = 0.0;
-      for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = row_hold_[i] > 0.0 ? entries[i] : 0.0;
-      free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
-    }
-    free_solutions_ = factor_.solve(free_columns_);
-    passes += static_cast<double>(free_.size());
+  if (by_columns_ || free_.empty()) return passes;
+  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
+  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    unit[free_[k]] = 1.0;
+    map_.margins(unit, entries);
+    unit[free_[k]] = 0.0;
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = row_hold_[i] > 0.0 ? entries[i] : 0.0;
+    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
   }
-  return passes;
+  free_solutions_ = factor_.solve(free_columns_);
+  return passes + static_cast<double>(free_.size());
 }
 
 void InteriorPoint::solve() {
   // Everything of a pair but its own step is put into the pulls.
   std::fill(row_pull_.begin(), row_pull_.end(), 0.0);
-  for (const Piece& piece : pieces_) {
-    const double hold = piece.low.multiplier / piece.low.slack + piece.high.multiplier / piece.high.slack;
-    const double pull =
-        piece.t - z_[piece.row] - piece.high.target / piece.high.slack + piece.low.target / piece.low.slack;
-    row_pull_[piece.row] += pull / hold;
-  }
+  for (const Piece& piece : pieces_) row_pull_[piece.row] += piece.pull(z_[piece.row]) / piece.hold();
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const Column& c = columns_[j];
     if (c.free()) continue;
     const double below_missing = c.l1 - u_[j] - c.below.slack, above_missing = c.l1 + u_[j] - c.above.slack;
-    column_pull_[j] = c.below.pull() - c.below.multiplier / c.below.slack * below_missing - c.above.pull() +
-                      c.above.multiplier / c.above.slack * above_missing;
+    column_pull_[j] =
+        c.below.pull() - c.below.ratio() * below_missing - c.above.pull() + c.above.ratio() * above_missing;
   }
-  by_columns_ ? solve_for_columns(row_pull_) : solve_for_rows();
+  by_columns_ ? solve_for_columns() : solve_for_rows();
 
   for (Piece& piece : pieces_) {
-    const double hold = piece.low.multiplier / piece.low.slack + piece.high.multiplier / piece.high.slack;
-    const double pull =
-        piece.t - z_[piece.row] - piece.high.target / piece.high.slack + piece.low.target / piece.low.slack;
-    const double step = (pull - z_step_[piece.row]) / hold;
+    const double step = (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
     piece.low.move_slack(step);
     piece.high.move_slack(-step);
   }
@@ -325,8 +289,8 @@ void InteriorPoint::solve() {
 }
 
 // (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty.
-void InteriorPoint::solve_for_columns(std::span<const double> weighted) {
-  map_.adjoint(weighted, u_step_);
+void InteriorPoint::solve_for_columns() {
+  map_.adjoint(row_pull_, u_step_);
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     w_step_[j] = u_step_[j] + (columns_[j].free() ? u_[j] : column_pull_[j] / column_hold_[j]);
   }

@@ -54,9 +54,10 @@ class InteriorPoint final : public Solver {
     [[nodiscard]] double product() const { return slack * multiplier; }
     // What the multiplier moves by if the slack does not.
     [[nodiscard]] double pull() const { return target / slack - multiplier; }
+    [[nodiscard]] double ratio() const { return multiplier / slack; }
     void move_slack(double step) {
       slack_step = step;
-      multiplier_step = pull() - multiplier / slack * step;
+      multiplier_step = pull() - ratio() * step;
     }
   };
   struct Piece {
@@ -66,11 +67,15 @@ class InteriorPoint final : public Solver {
     double most;
     Pair low{};   // of beta - low
     Pair high{};  // of high - beta
+    // The step of beta is (pull - step of z) / hold.
+    [[nodiscard]] double hold() const { return low.ratio() + high.ratio(); }
+    [[nodiscard]] double pull(double z) const { return t - z - high.target / high.slack + low.target / low.slack; }
   };
   struct Column {
     double l1 = 0.0;
     Pair below;  // of l1 - u
     Pair above;  // of l1 + u
+    [[nodiscard]] double hold() const { return free() ? 0.0 : below.ratio() + above.ratio(); }
     [[nodiscard]] bool free() const { return l1 == 0.0; }
   };
   struct Lengths {
@@ -88,10 +93,11 @@ class InteriorPoint final : public Solver {
   void start_centrally();
   template <class Visit>
   void for_each_pair(Visit&& visit);
-  double factorize();  // returns the passes it took
-  void solve();        // finds all steps for the targets of the pairs
+  double form_matrix();  // returns the passes it took
+  double factorize();    // returns the passes it took
+  void solve();          // finds all steps for the targets of the pairs
   bool correct(double centre);
-  void solve_for_columns(std::span<const double> weighted);
+  void solve_for_columns();
   void solve_for_rows();
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
