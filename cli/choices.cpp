@@ -9,13 +9,14 @@
 
 #include "cli/arguments.hpp"
 #include "fenchel/base/error.hpp"
+#include "fenchel/penalty/constraint.hpp"
 
 namespace fenchel::cli {
 namespace {
 
 // Names of the contract that later versions will know.
-constexpr std::array<std::string_view, 9> later_penalties{
-    "group-lasso", "trace", "tv", "fused-lasso", "l1-ball", "l2-ball", "trace-ball", "elastic-net-ball", "simplex"};
+constexpr std::array<std::string_view, 5> later_penalties{"group-lasso", "trace", "tv", "fused-lasso",
+                                                          "trace-ball"};
 
 // Losses and penalties look the same from here: types with a name, a formula and fields. `List` says which.
 struct Losses {
@@ -164,9 +165,12 @@ std::string loss_table() {
 }
 
 std::string penalty_table() {
-  std::string text = "Penalties (--penalty) Omega:\n";
-  for_each_penalty([&]<class P>(std::type_identity<P>) { text += table_line<P>(); });
-  return text;
+  std::string penalties = "Penalties (--penalty) Omega:\n",
+              constraints = "Constraints (--penalty), without lambda:\n";
+  for_each_penalty([&]<class P>(std::type_identity<P>) {
+    (penalty::constraint_of(P{}) ? constraints : penalties) += table_line<P>();
+  });
+  return penalties + constraints;
 }
 
 }  // namespace fenchel::cli

@@ -25,8 +25,8 @@ namespace {
 
 // Words of the contract that later versions will know.
 constexpr std::array<std::string_view, 3> later_commands{"path", "cv", "bench"};
-constexpr std::array<std::string_view, 7> later_options{"--groups", "--group-size",       "--shape",  "--fusion",
-                                                        "--radius", "--lambda-min-ratio", "--lambdas"};
+constexpr std::array<std::string_view, 6> later_options{"--groups", "--group-size",       "--shape",
+                                                        "--fusion", "--lambda-min-ratio", "--lambdas"};
 
 // The first line of a command's description is its summary in the list of commands.
 class Help : public CLI::Formatter {

@@ -13,23 +13,14 @@
 #include "fenchel/data/list.hpp"
 #include "fenchel/data/source.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
+#include "fenchel/registry/plan.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 12> later_solvers{"bmrm",
-                                                         "bmrm-ls",
-                                                         "pegasos",
-                                                         "miso",
-                                                         "mm",
-                                                         "pdhg",
-                                                         "coordinate-descent",
-                                                         "frank-wolfe",
-                                                         "block-frank-wolfe",
-                                                         "dal",
-                                                         "douglas-rachford",
-                                                         "admm"};
+constexpr std::array<std::string_view, 8> later_solvers{
+    "miso", "mm", "coordinate-descent", "frank-wolfe", "block-frank-wolfe", "dal", "douglas-rachford", "admm"};
 
 std::vector<double> numbers_in(const std::string& path) {
   if (path.empty()) return {};
@@ -315,7 +306,10 @@ void check_supported(const registry::Settings& settings, const std::vector<doubl
   const penalty::Strength strength =
       settings.direct ? *settings.direct
                       : std::visit([&](const auto& chosen) { return chosen.strength(lambda); }, settings.penalty);
-  const penalty::Separable penalty(strength, factors);
+  registry::check_constraint(settings, factors);
+  const auto constraint = registry::constraint_of(settings);
+  const penalty::Regularizer penalty =
+      constraint ? penalty::Regularizer(*constraint) : penalty::Regularizer(penalty::Separable(strength, factors));
   if (const auto scalar = settings.loss.scalar()) registry::check_conduct(settings, *scalar, penalty);
   // With several solvers able, `auto` decides by looking at the data, which are not there yet.
   const std::vector<std::string_view> demanded = registry::demands(settings);

@@ -14,6 +14,7 @@
 
 #include "cli/choices.hpp"
 #include "fenchel/base/error.hpp"
+#include "fenchel/penalty/constraint.hpp"
 
 namespace fenchel::cli {
 namespace {
@@ -26,6 +27,10 @@ std::string with_values(std::string text, const Parameters& parameters) {
 std::string penalty_formula(const registry::Settings& settings, double lambda) {
   if (settings.direct) return fmt::format("{} ||w||_1 + {}/2 ||w||^2", settings.direct->l1, settings.direct->l2);
   if (std::holds_alternative<penalty::None>(settings.penalty)) return "no penalty";
+  if (penalty::constraint_of(settings.penalty)) {
+    const auto set = std::visit([](const auto& chosen) { return std::string(chosen.formula); }, settings.penalty);
+    return with_values("constraint " + set, parameters_of(settings.penalty));
+  }
   const auto shape = std::visit([](const auto& chosen) { return std::string(chosen.formula); }, settings.penalty);
   const bool sum = shape.find(" + ") != std::string::npos;
   return with_values(fmt::format(fmt::runtime(sum ? "{:.6g} * ({})" : "{:.6g} * {}"), lambda, shape),

@@ -19,10 +19,13 @@ constexpr std::array<registry::Bias, 3> biases{registry::Bias::none, registry::B
                                                registry::Bias::regularized};
 
 // Every penalty with its default parameters and lambda = 1: support does not depend on how large lambda is.
-std::vector<std::pair<std::string_view, penalty::Separable>> penalties() {
-  std::vector<std::pair<std::string_view, penalty::Separable>> list;
-  for_each_penalty(
-      [&]<class P>(std::type_identity<P>) { list.emplace_back(P::name, penalty::Separable(P{}.strength(1.0))); });
+std::vector<std::pair<std::string_view, penalty::Regularizer>> penalties() {
+  std::vector<std::pair<std::string_view, penalty::Regularizer>> list;
+  for_each_penalty([&]<class P>(std::type_identity<P>) {
+    const auto constraint = penalty::constraint_of(P{});
+    list.emplace_back(P::name,
+                      constraint ? penalty::Regularizer(*constraint) : penalty::Separable(P{}.strength(1.0)));
+  });
   return list;
 }
 
@@ -42,22 +45,24 @@ std::vector<std::string_view> bias_names() {
 }
 
 // Words in columns, without blanks at the end.
-std::string line_of(std::string_view first, const std::vector<std::string_view>& cells) {
+std::string line_of(std::string_view first, const std::vector<std::string_view>& cells,
+                    const std::vector<std::string_view>& heads) {
   std::string text = fmt::format("  {:<28}", first);
-  for (const std::string_view cell : cells) text += fmt::format(" {:<11}", cell);
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    text += fmt::format(" {:<{}}", cells[k], std::max<std::size_t>(6, heads[k].size()));
   return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
 }
 
 std::string table_of(const registry::SolverEntry& solver) {
   std::vector<std::string_view> heads;
   for (const auto& [name, penalty] : penalties()) heads.push_back(name);
-  std::string text = fmt::format("{}: {}\n", solver.name, solver.summary) + line_of("", heads);
+  std::string text = fmt::format("{}: {}\n", solver.name, solver.summary) + line_of("", heads, heads);
   loss::for_each_chosen_type([&]<class L>(std::type_identity<L>) {
     std::vector<std::string_view> cells;
     for (const auto& [name, penalty] : penalties()) {
       cells.push_back(registry::missing(solver.name, L{}, penalty) ? "-" : "yes");
     }
-    text += line_of(L::name, cells);
+    text += line_of(L::name, cells, heads);
   });
   return text + fmt::format("  with --bias {}\n", fmt::join(bias_names(), ", "));
 }

@@ -256,4 +256,20 @@ std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) c
   return norms;
 }
 
+std::vector<double> LinearMap::row_absolute_sums() const {
+  std::vector<double> sums(rows());
+  std::visit(
+      [&](const auto& m) {
+        for_each_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            double sum = std::fabs(design_.constant);
+            m.row(i).for_each([&](std::size_t /*j*/, double x) { sum += std::fabs(x); });
+            sums[i] = sum;
+          }
+        });
+      },
+      design_.matrix);
+  return sums;
+}
+
 }  // namespace fenchel::data

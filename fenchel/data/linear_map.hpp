@@ -49,6 +49,8 @@ class LinearMap {
   [[nodiscard]] double adjoint_error(double magnitude) const;
   // norm_i = sum_j x_ij^2 scale_j, or plain squared norms where scale is empty.
   [[nodiscard]] std::vector<double> row_square_norms(std::span<const double> scale) const;
+  // sum_j |x_ij|
+  [[nodiscard]] std::vector<double> row_absolute_sums() const;
 
  private:
   Design design_;

@@ -47,8 +47,7 @@ std::vector<double> stretched_factors(std::vector<double> factors, std::size_t c
 std::optional<std::string> refutation(const problem::Certificate& claimed, const problem::Certificate& found,
                                       double primal_error) {
   if (!claimed.valid() || !(claimed.gap >= 0.0)) return "the model claims no bound";
-  if (!found.valid())
-    return "the stored dual point is infeasible or the numbers overflow, so that no bound can be given";
+  if (!found.valid()) return "a stored point is infeasible or the numbers overflow, so that no bound can be given";
   if (!(found.gap <= claimed.gap + found.rounding)) {
     return fmt::format("the gap is {:.6g}, not {:.6g} as claimed", found.gap, claimed.gap);
   }
@@ -227,6 +226,11 @@ Point point_of(const Foreign& foreign, const registry::Plan& plan, std::size_t o
 problem::Certificate audit_point(const registry::Plan& plan, std::size_t output, const Point& point) {
   const problem::Problem problem = plan.problem(output);
   const problem::Certifier certifier(problem);
+  if (const auto& constraint = problem.penalty.constraint();
+      constraint && !penalty::contains(*constraint, point.w)) {
+    throw Error(Fault::input,
+                "the weights do not lie in the constraint, or only up to a rounding that their sums leave open");
+  }
   const problem::PrimalPoint primal = certifier.primal(point.w, point.b);
   problem::Certificate best = certifier.pair(primal, certifier.dual_of(primal));
   const auto consider = [&](const problem::DualPoint& dual) {

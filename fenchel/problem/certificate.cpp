@@ -8,6 +8,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/problem/constraint_brackets.hpp"
 #include "fenchel/problem/feasibility.hpp"
 #include "fenchel/problem/two_levels.hpp"
 
@@ -75,6 +76,9 @@ TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const
 }
 
 TwoLevels penalty_brackets(const Problem& problem, const PrimalPoint& primal, const DualPoint& dual) {
+  if (const auto& constraint = problem.penalty.constraint()) {
+    return constraint_brackets(*constraint, primal.w, dual.u, dual.u_error);
+  }
   return block_sum<TwoLevels>(problem.dimension(), [&](std::size_t j, TwoLevels& sum) {
     const penalty::Strength g = problem.penalty[j];
     if (g.unpenalized()) return;  // u_j = 0 exactly
@@ -144,7 +148,11 @@ Certifier::Certifier(const Problem& problem) : problem_(problem), map_(problem.d
 PrimalPoint Certifier::primal(std::span<const double> w, double b) const { return located(w, b, BiasSearch::none); }
 
 PrimalPoint Certifier::primal_with_best_bias(std::span<const double> w, double b) const {
-  return located(w, b, problem_.free_bias ? BiasSearch::best : BiasSearch::none);
+  const BiasSearch search = problem_.free_bias ? BiasSearch::best : BiasSearch::none;
+  if (!problem_.penalty.constraint()) return located(w, b, search);
+  std::vector<double> inside(w.begin(), w.end());
+  penalty::enter(*problem_.penalty.constraint(), inside);
+  return located(inside, b, search);
 }
 
 PrimalPoint Certifier::located(std::span<const double> w, double b, BiasSearch search) const {
@@ -170,6 +178,7 @@ void Certifier::add_bias(PrimalPoint& point) const {
 }
 
 PrimalPoint Certifier::stretched(const PrimalPoint& point, double factor) const {
+  if (problem_.penalty.constraint()) return point;
   constexpr double near_underflow = 0x1p-900;  // below, rounding a weight is no relative error
   PrimalPoint result = point;
   for (double& w : result.w) {
@@ -210,6 +219,8 @@ void Certifier::evaluate(PrimalPoint& point) const {
   point.value = risk.nearest.total() / problem_.sample.weight_sum + penalty;
   point.value_low =
       narrow(point.value, sum_roundings) - widen(risk.bound() / problem_.sample.weight_sum, sum_roundings);
+  const auto& constraint = problem_.penalty.constraint();
+  if (constraint && !penalty::contains(*constraint, point.w)) point.value = infinity;
 }
 
 DualPoint Certifier::dual(std::span<const double> alpha) const {
@@ -288,7 +299,8 @@ void Certifier::evaluate(DualPoint& point) const {
                            if (g.l2 > 0.0)
                              s.add(g.conjugate(point.scale * (std::fabs(point.u[j]) + point.u_error[j])));
                          }).total();
-  point.value = -conjugates / sum - penalty;
+  const auto& constraint = problem_.penalty.constraint();
+  point.value = -conjugates / sum - (constraint ? penalty::support(*constraint, point.u) : penalty);
 }
 
 Certificate Certifier::pair(const PrimalPoint& primal, const DualPoint& dual) const {

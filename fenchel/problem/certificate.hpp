@@ -1,7 +1,9 @@
 // The certificate: turns a primal point and a dual point into primal, dual and gap for exactly the problem asked.
 //
 //     gap = (1/sum c) sum_i c_i [ phi(z_i) + phi*(-alpha_i) + alpha_i z_i ] + sum_j [ g_j(w_j) + g_j*(u_j) - w_j u_j ],
-//     z = X w + b,   u = X'(c alpha) / sum c,   sum c alpha = 0 under a free bias.
+//     z = X w + b,   u = X'(c alpha) / sum c,   sum c alpha = 0 under a free bias,
+//
+// and under a constraint w in K, with its support function sigma, sigma(u) - <w, u> in place of the sum over j.
 //
 // Every bracket is non-negative (Fenchel-Young) and is evaluated without cancellation, at the worst corner of what
 // rounding leaves uncertain: brackets are convex in each argument, so corners are enough. The gap is therefore never
@@ -51,13 +53,13 @@ class Certifier {
  public:
   explicit Certifier(const Problem& problem);
 
-  // Evaluates (w, b) as it is; one pass over the data.
+  // Evaluates (w, b) as it is; one pass over the data. A w outside a constraint has the value infinity.
   [[nodiscard]] PrimalPoint primal(std::span<const double> w, double b) const;
-  // Evaluates w with the best free bias, searched from `b`; one pass.
+  // Evaluates w, moved into the constraint if there is one, with the best free bias, searched from `b`; one pass.
   [[nodiscard]] PrimalPoint primal_with_best_bias(std::span<const double> w, double b) const;
 
   // The same point times `factor` > 0, without a pass. Where margins sit at a kink, rounding leaves them on either side of
-  // it; a stretch by a few roundings moves them to the cheap side.
+  // it; a stretch by a few roundings moves them to the cheap side. Under a constraint the point as it is.
   [[nodiscard]] PrimalPoint stretched(const PrimalPoint& point, double factor) const;
 
   // Makes alpha feasible and evaluates it; one pass (more with unpenalised columns).

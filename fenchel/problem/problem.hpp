@@ -1,5 +1,5 @@
 // The problem that was asked:  P(w, b) = (1/sum c) sum_i c_i phi(y_i, x_i.w + b) + sum_j g_j(w_j),
-// with g_j = l1_j |w_j| + (l2_j/2) w_j^2. A regularized bias is a constant column of the design; a free bias is b.
+// with g_j = l1_j |w_j| + (l2_j/2) w_j^2, or without g_j and with w in a convex set K. A regularized bias is a constant column of the design; a free bias is b.
 // Everything here is a view or a value: a Problem is cheap to copy, and owns no data.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/loss/any.hpp"
-#include "fenchel/penalty/separable.hpp"
+#include "fenchel/penalty/regularizer.hpp"
 #include "fenchel/risk/pointwise.hpp"
 
 namespace fenchel::problem {
@@ -17,7 +17,7 @@ struct Problem {
   data::Design design;
   risk::Sample sample;
   loss::Any loss;
-  penalty::Separable penalty;
+  penalty::Regularizer penalty;
   bool free_bias = false;
 
   [[nodiscard]] std::size_t rows() const { return design.rows(); }

@@ -243,7 +243,7 @@ void correct(const Problem& problem, const Columns& a, std::span<double> beta) {
 
 UnpenalizedColumns::UnpenalizedColumns(const Problem& problem) {
   for (std::size_t j = 0; j < problem.dimension(); ++j) {
-    if (problem.penalty[j].unpenalized()) columns_.push_back(j);
+    if (!problem.penalty.constraint() && problem.penalty[j].unpenalized()) columns_.push_back(j);
   }
   manageable_ = any() && columns_.size() <= most_columns && problem.rows() * columns_.size() <= most_entries;
   if (manageable_) matrix_ = independent_columns(gather(problem, columns_));

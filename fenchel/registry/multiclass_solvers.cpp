@@ -53,19 +53,21 @@ const std::vector<MulticlassSolverEntry>& multiclass_solvers() {
 }
 
 std::optional<std::string_view> missing(std::string_view solver, const loss::Chosen& loss,
-                                        const penalty::Separable& penalty) {
+                                        const penalty::Regularizer& penalty) {
   if (const auto vector = loss.vector()) {
     const MulticlassSolverEntry* const entry = find_multiclass(solver);
-    return entry == nullptr ? "a loss of one score" : entry->missing(*vector, penalty);
+    if (entry == nullptr) return "a loss of one score";
+    return penalty.constraint() ? "a penalty in place of a constraint" : entry->missing(*vector, penalty);
   }
   const auto found = std::ranges::find(solvers(), solver, &SolverEntry::name);
   return found == solvers().end() ? "a loss of all scores" : found->missing(*loss.scalar(), penalty);
 }
 
-std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty,
+std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Regularizer& penalty,
                                          std::span<const std::string_view> demands) {
   if (const auto scalar = loss.scalar()) return supporting(*scalar, penalty, demands);
   std::vector<std::string_view> names;
+  if (penalty.constraint()) return names;
   for (const MulticlassSolverEntry& entry : multiclass_solvers()) {
     if (!untaken(entry, demands) && !entry.missing(*loss.vector(), penalty)) names.push_back(entry.name);
   }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fenchel/penalty/regularizer.hpp"
 #include "fenchel/problem/multiclass.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 
@@ -28,10 +29,10 @@ const std::vector<MulticlassSolverEntry>& multiclass_solvers();
 
 // What the solver of this name lacks for a loss of either kind and a penalty, or nothing.
 std::optional<std::string_view> missing(std::string_view solver, const loss::Chosen& loss,
-                                        const penalty::Separable& penalty);
+                                        const penalty::Regularizer& penalty);
 
 // The names of the solvers that take this loss and penalty and all of these options.
-std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Separable& penalty,
+std::vector<std::string_view> supporting(const loss::Chosen& loss, const penalty::Regularizer& penalty,
                                          std::span<const std::string_view> demands = {});
 
 // As in solvers.hpp.

@@ -27,6 +27,21 @@ void check_count(std::span<const double> values, std::size_t expected, std::stri
 
 }  // namespace
 
+std::optional<penalty::Constraint> constraint_of(const Settings& settings) {
+  return settings.direct ? std::nullopt : penalty::constraint_of(settings.penalty);
+}
+
+void check_constraint(const Settings& settings, std::span<const double> factors) {
+  if (!constraint_of(settings)) return;
+  const auto refuse = [](std::string_view what) {
+    throw Error(Fault::usage, fmt::format("{} with a constraint on w: choose a penalty such as l1 or l2", what));
+  };
+  if (settings.lambda || settings.C) refuse("neither --lambda nor --C goes (give --radius)");
+  if (settings.standardize) refuse("--standardize does not go");
+  if (!factors.empty()) refuse("--penalty-factors do not go");
+  if (settings.loss.joint()) refuse("no loss of all classes at once goes");
+}
+
 Plan::Plan(const data::Dataset& dataset, const Settings& settings, std::vector<double> weights,
            std::vector<double> factors, std::vector<double> scales)
     : dataset_(dataset),
@@ -36,6 +51,7 @@ Plan::Plan(const data::Dataset& dataset, const Settings& settings, std::vector<d
       scales_(std::move(scales)) {
   check_count(weights_, dataset_.rows(), "weights", "rows");
   check_count(factors_, data::cols(dataset_.matrix()), "penalty factors", "features");
+  check_constraint(settings_, factors_);
   find_classes();
   combine_weights();
   resolve_strength();
@@ -133,7 +149,8 @@ void Plan::resolve_strength() {
     lambda_ = strength_.l1 + strength_.l2;
     return;
   }
-  if (std::holds_alternative<penalty::None>(settings_.penalty)) return;  // lambda has no part in it
+  // lambda has no part in these.
+  if (constraint_of(settings_) || std::holds_alternative<penalty::None>(settings_.penalty)) return;
   lambda_ = settings_.lambda ? *settings_.lambda : 1.0 / (settings_.C.value_or(1.0) * asked_weight_sum_);
   if (!settings_.lambda && !(lambda_ > 0.0 && std::isfinite(lambda_))) {
     throw Error(Fault::usage,
@@ -180,7 +197,8 @@ data::Design Plan::design() const {
           .constant = settings_.bias == Bias::regularized ? settings_.bias_value : 0.0};
 }
 
-penalty::Separable Plan::penalty() const {
+penalty::Regularizer Plan::penalty() const {
+  if (const auto constraint = constraint_of(settings_)) return penalty::Regularizer(*constraint);
   const bool regularized = settings_.bias == Bias::regularized;
   std::vector<double> factors = factors_;
   std::vector<double> scales = scales_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,11 @@
 #include "fenchel/registry/settings.hpp"
 
 namespace fenchel::registry {
+
+// What takes the place of a penalty, if anything does.
+std::optional<penalty::Constraint> constraint_of(const Settings& settings);
+// Throws a usage Error where settings do not go with the constraint they ask for.
+void check_constraint(const Settings& settings, std::span<const double> factors);
 
 class Plan {
  public:
@@ -39,7 +45,7 @@ class Plan {
 
   [[nodiscard]] std::span<const double> classes() const { return classes_; }  // ascending; empty for a regression
   [[nodiscard]] double lambda() const { return lambda_; }
-  [[nodiscard]] penalty::Separable penalty() const;  // of every output
+  [[nodiscard]] penalty::Regularizer penalty() const;  // of every output
   [[nodiscard]] penalty::Strength strength() const { return strength_; }
   [[nodiscard]] std::span<const double> sample_weights() const { return weights_; }   // as given
   [[nodiscard]] std::span<const double> penalty_factors() const { return factors_; }  // as given

@@ -10,12 +10,21 @@
 namespace fenchel::registry {
 namespace {
 
+// A solver that knows constraints says so.
+template <class S>
+std::optional<std::string_view> missing_of(const loss::Any& loss, const penalty::Regularizer& penalty) {
+  if constexpr (!requires { S::constrains; }) {
+    if (penalty.constraint()) return "a penalty that is a sum over the features, which a constraint is not";
+  }
+  return S::missing(loss, penalty);
+}
+
 template <class S>
 SolverEntry entry_of() {
   return {.name = S::name,
           .summary = S::summary,
           .takes = S::takes,
-          .missing = &S::missing,
+          .missing = &missing_of<S>,
           .make = [](const problem::Problem& problem, const solver::Start& start, solver::Conduct conduct)
               -> std::unique_ptr<solver::Solver> { return std::make_unique<S>(problem, start, conduct); }};
 }
@@ -63,6 +72,12 @@ std::string_view fastest(const std::vector<std::string_view>& able, const proble
     return std::find(able.begin(), able.end(), name) != able.end();
   };
   const bool newton = is_able(solver::Newton::name);
+  // A constraint: a smooth loss is for gradients.
+  if (problem.penalty.constraint()) return is_able(solver::Fista::name) ? solver::Fista::name : solver::Pdhg::name;
+  // Linear programs: a kinked loss without a strongly convex penalty.
+  if (is_able(solver::InteriorPoint::name) &&
+      (solver::InteriorPoint::pays(problem) || !is_able(solver::Sdca::name)))
+    return solver::InteriorPoint::name;
   if (newton && few_columns(problem)) return solver::Newton::name;
   if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) {
     return newton ? solver::Newton::name : solver::Fista::name;
@@ -155,7 +170,7 @@ std::vector<std::string_view> demands(const Settings& settings) {
   return used;
 }
 
-std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Separable& penalty,
+std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::Regularizer& penalty,
                                          std::span<const std::string_view> demands) {
   std::vector<std::string_view> names;
   for (const SolverEntry& entry : solvers()) {

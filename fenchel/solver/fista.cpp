@@ -14,6 +14,18 @@ constexpr double decay = 0.9;
 // Differences of risks below this share of the risk are rounding, not descent.
 constexpr double resolution = 1e-13;
 
+// sigma(-gradient) + <w, gradient>; w may lie outside the set by what momentum adds.
+double constraint_gap(const penalty::Constraint& constraint, std::span<const double> w,
+                      std::span<const double> gradient) {
+  std::vector<double> u(gradient.begin(), gradient.end());
+  double product = 0.0;
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    product += w[j] * u[j];
+    u[j] = -u[j];
+  }
+  return std::fabs(penalty::support(constraint, u) + product);
+}
+
 }  // namespace
 
 std::optional<std::string_view> Fista::missing(const loss::Any& loss, const penalty::Separable& /*penalty*/) {
@@ -30,6 +42,7 @@ Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*cond
       x_(start.w.begin(), start.w.end()),
       gradient_(problem.dimension()) {
   x_.resize(problem.dimension(), 0.0);
+  if (const auto& constraint = problem.penalty.constraint()) penalty::project(*constraint, x_);
   y_ = x_;
   next_ = x_;
   risk_.locate(x_, start.b, at_x_);
@@ -47,6 +60,8 @@ double Fista::step() {
 // The gap at y with the dual vector of its gradient, in plain arithmetic: penalty brackets at u = -gradient, and for an l1
 // part the scaling s that makes u feasible, whose price is about (1 - s)^2 R(y) (exactly so for the squared loss).
 Estimate Fista::estimate_at_y(double risk_at_y) const {
+  if (const auto& constraint = problem_.penalty.constraint())
+    return {.gap = constraint_gap(*constraint, y_, gradient_), .primal = risk_at_y, .scatter = 1.1};
   double scale = 1.0;
   for (std::size_t j = 0; j < y_.size(); ++j) {
     const penalty::Strength g = problem_.penalty[j];
@@ -69,6 +84,7 @@ int Fista::backtrack(double risk_at_y) {
       const double t = 1.0 / (L_ * metric(j));
       next_[j] = problem_.penalty[j].prox(y_[j] - t * gradient_[j], t);
     }
+    if (const auto& constraint = problem_.penalty.constraint()) penalty::project(*constraint, next_);
     risk_.locate(next_, at_y_.b, at_next_);
     ++passes;
     double slope = 0.0, square = 0.0;

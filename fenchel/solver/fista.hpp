@@ -19,6 +19,7 @@ class Fista final : public Solver {
   static constexpr std::string_view name = "fista";
   static constexpr std::string_view summary = "accelerated proximal gradient with restarts, all rows at a time";
   static constexpr std::array<std::string_view, 0> takes{};
+  static constexpr bool constrains = true;  // takes a constraint in place of a penalty
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 

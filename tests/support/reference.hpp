@@ -123,15 +123,16 @@ struct Bracket {
 
 // The ellipsoid method with deep cuts: every ellipsoid m + B {|t| <= 1} holds a minimiser if the first one, the
 // ball of the given radius, does; P(m) - |B'g| bounds P* from below. Two unknowns or more.
-inline Bracket minimum(const Instance& p, long double radius, long double width, int most_steps = 40000) {
+// `function(x, &g)` is a convex function >= 0 with a subgradient g.
+template <class Function>
+Bracket minimum(Function&& function, std::size_t n, long double radius, long double width, int most_steps = 40000) {
   using R = long double;
-  const std::size_t n = p.unknowns();
   const auto size = static_cast<R>(n);
   std::vector<R> m(n, 0.0L), root(n * n, 0.0L), g, pulled(n), direction(n);
   for (std::size_t j = 0; j < n; ++j) root[j * n + j] = radius;
-  Bracket best{.low = 0.0L, .high = objective<R>(p, m), .x = m};  // every loss and penalty is non-negative
+  Bracket best{.low = 0.0L, .high = function(std::span<const R>(m), &g), .x = m};
   for (int step = 0; step < most_steps; ++step) {
-    const R value = objective<R>(p, m, &g);
+    const R value = function(std::span<const R>(m), &g);
     if (value < best.high) {
       best.high = value;
       best.x = m;
@@ -159,6 +160,13 @@ inline Bracket minimum(const Instance& p, long double radius, long double width,
     }
   }
   return best;
+}
+
+inline Bracket minimum(const Instance& p, long double radius, long double width, int most_steps = 40000) {
+  const auto function = [&](std::span<const long double> x, std::vector<long double>* g) {
+    return objective<long double>(p, x, g);
+  };
+  return minimum(function, p.unknowns(), radius, width, most_steps);  // every loss and penalty is non-negative
 }
 
 }  // namespace fenchel::test
