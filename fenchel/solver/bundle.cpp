@@ -112,7 +112,7 @@ void Bundle::minimize_model() {
     for (std::size_t i = 0; i < theta_.size(); ++i) offset.add(theta_[i] * offsets_[i]);
     lower_ = std::max(lower_, offset.total() - penalty_.conjugate(v_));
     const double wanted = std::max(inner_share * (best_ - lower_), rounding);
-    if (inner <= wanted || inner > tolerance) break;  // good enough, or as good as it gets
+    if (!(inner > wanted) || !(inner <= tolerance)) break;  // good enough, as good as it gets, or not a number
     tolerance = 0.5 * wanted;
   }
   penalty_.minimizer(v_, w_);
