@@ -18,14 +18,9 @@
 namespace fenchel::cli {
 namespace {
 
-constexpr std::array<std::string_view, 15> later_solvers{"agm-inf",     "agm-1",
-                                                         "pragam",      "bmrm",
-                                                         "bmrm-ls",     "pegasos",
-                                                         "miso",        "mm",
-                                                         "pdhg",        "coordinate-descent",
-                                                         "frank-wolfe", "block-frank-wolfe",
-                                                         "dal",         "douglas-rachford",
-                                                         "admm"};
+constexpr std::array<std::string_view, 12> later_solvers{
+    "agm-inf",           "agm-1", "pragam",           "miso", "mm", "pdhg", "coordinate-descent", "frank-wolfe",
+    "block-frank-wolfe", "dal",   "douglas-rachford", "admm"};
 
 std::vector<double> numbers_in(const std::string& path) {
   if (path.empty()) return {};
