@@ -126,7 +126,7 @@ no bias but where it is named, 2 threads, at most {options.cap:g} s a fit. Itera
 {' and '.join(f'{level:g}' for level in LEVELS)} of the optimum, relative, from `--trace`; –: not in this time. Errors are against the best certified lower
 bound, so that they are at most as large as said; *gap* is what is left between that bound and the best objective (without, with
 bias). An iteration is a pass over the rows for pegasos and sdca, two products with the data for bmrm and bmrm-ls,
-three for pragam. Certificates, up to a tenth of the passes apart, are taken off the iterations and are part of the seconds.
+three or more for pragam. Certificates, up to a tenth of the passes apart, are taken off the iterations and are part of the seconds.
 Curves: `bench/results/pragam.svg` (iterations), `bench/results/pragam-seconds.svg`.
 
 {common.table(["data", "λ", "gap", *labels], rows)}

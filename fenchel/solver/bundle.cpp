@@ -33,13 +33,14 @@ double plain_dot(std::span<const double> a, std::span<const double> b) {
 // `square` without the rows and columns at these places.
 std::vector<double> without(const std::vector<double>& square, std::size_t size,
                             std::span<const std::size_t> places) {
-  std::vector<double> rest;
-  rest.reserve(square.size());
-  const auto kept = [&](std::size_t i) { return !std::binary_search(places.begin(), places.end(), i); };
+  std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t k = 0; k < size && kept(i); ++k) {
-      if (kept(k)) rest.push_back(square[i * size + k]);
-    }
+    if (!std::binary_search(places.begin(), places.end(), i)) kept.push_back(i);
+  }
+  std::vector<double> rest;
+  rest.reserve(kept.size() * kept.size());
+  for (const std::size_t i : kept) {
+    for (const std::size_t k : kept) rest.push_back(square[i * size + k]);
   }
   return rest;
 }
@@ -112,7 +113,7 @@ void Bundle::minimize_model() {
     for (std::size_t i = 0; i < theta_.size(); ++i) offset.add(theta_[i] * offsets_[i]);
     lower_ = std::max(lower_, offset.total() - penalty_.conjugate(v_));
     const double wanted = std::max(inner_share * (best_ - lower_), rounding);
-    if (inner <= wanted || inner > tolerance) break;  // good enough, or as good as it gets
+    if (!(inner > wanted) || !(inner <= tolerance)) break;  // good enough, as good as it gets, or not a number
     tolerance = 0.5 * wanted;
   }
   penalty_.minimizer(v_, w_);

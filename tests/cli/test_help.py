@@ -57,7 +57,7 @@ class Solvers(CliTest):
 
     def test_json_says_the_same(self):
         table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}
-        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton"})
+        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton", "bmrm", "bmrm-ls", "pegasos"})
         supports = {name: {s["loss"]: s["penalties"] for s in entry["supports"]} for name, entry in table.items()}
         self.assertEqual(set(supports["sdca"]), set(LOSSES))
         of_one_score = {loss: supports["sdca"][loss] for loss in supports["accelerated-sdca"]}
@@ -65,6 +65,10 @@ class Solvers(CliTest):
         self.assertEqual(supports["sdca"]["hinge"], ["l2", "l1", "elastic-net"])
         self.assertNotIn("hinge", supports["fista"])
         self.assertEqual(supports["newton"], dict.fromkeys(of_one_score, ["l2"]))
+        self.assertEqual(supports["bmrm"], dict.fromkeys(of_one_score, ["l2", "elastic-net"]))
+        self.assertEqual(supports["bmrm-ls"], supports["bmrm"])
+        self.assertEqual(supports["pegasos"]["hinge"], ["l2"])
+        self.assertNotIn("squared", supports["pegasos"])
         self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none"])
         self.assertEqual(table["sdca"]["bias"], ["none", "free", "regularized"])
 

@@ -47,9 +47,9 @@ TEST(BundleSolvers, DualVectorsProveTheLowerBound) {
         const problem::Problem problem = plan.problem(0);
         for (const char* name : {"bmrm", "bmrm-ls"}) {
           const auto solver = registry::choose(name, problem).make(problem, {}, {});
-          for (int t = 1; t <= 90; ++t) {
+          for (int t = 1; t <= 72; ++t) {
             solver->step();
-            if (t % 15 != 0) continue;
+            if (t % 24 != 0) continue;
             const double rounding = 1e-12 * (1 + std::fabs(solver->estimate().primal));
             EXPECT_LE(certify(problem, *solver).gap, solver->estimate().gap + rounding)
                 << name << " " << title(loss) << " " << l1_ratio << " " << t;
