@@ -149,8 +149,8 @@ class SimplexQp {
     for (double ridge = least_ridge; ridge < 1.0; ridge *= 100) {
       M.diagonal().array() += ridge * scale - added;
       added = ridge * scale;
-      const Eigen::LLT<Eigen::MatrixXd> factor(M);
-      if (factor.info() == Eigen::Success) return factor.solve(rise);
+      const Eigen::LLT<Eigen::MatrixXd> factorisation(M);
+      if (factorisation.info() == Eigen::Success) return factorisation.solve(rise);
     }
     return rise / scale;
   }

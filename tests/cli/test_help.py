@@ -57,7 +57,11 @@ class Solvers(CliTest):
 
     def test_json_says_the_same(self):
         table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}
-        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton", "bmrm", "bmrm-ls", "pegasos"})
+        self.assertEqual(
+            set(table),
+            {"sdca", "accelerated-sdca", "fista", "newton", "pdhg", "interior-point", "agm-inf", "agm-1", "pragam", "bmrm",
+             "bmrm-ls", "pegasos"},
+        )
         supports = {name: {s["loss"]: s["penalties"] for s in entry["supports"]} for name, entry in table.items()}
         self.assertEqual(set(supports["sdca"]), set(LOSSES))
         of_one_score = {loss: supports["sdca"][loss] for loss in supports["accelerated-sdca"]}
