@@ -222,7 +222,7 @@ double project(const View& view, double level, std::span<double> result) {
     missing = write_entries(
         view, level, result, [&, shift ](std::size_t i) __attribute__((always_inline)) {
           const double a = result[i];
-          const bool free = (a > view.low(i)) & (a < view.high(i));
+          const bool free = a > view.low(i) && a < view.high(i);
           return free ? view.clipped(i, a + view.reach(i) * shift) : a;
         });
   }

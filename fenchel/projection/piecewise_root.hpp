@@ -5,9 +5,10 @@
 // which is what the multiplier of every projection of this room solves. F is nondecreasing and piecewise linear with kinks
 // at (lo_i - c_i)/g_i and (hi_i - c_i)/g_i. Linear time: a random sample of the pieces says between which two points the
 // root should be, one pass asks all pieces whether that is so, and only those with a kink strictly between the points are
-// left (Floyd and Rivest's idea of selection). The last few thousand are halved at the median of their kinks; strict
-// inequalities drop the median and all its duplicates each round, so that ties do no harm. The sample has a fixed seed and
-// sums have fixed blocks: the result does not depend on who computes it.
+// left (Floyd and Rivest's idea of selection). The last few thousand are left to Newton's steps in a bracket and, where these
+// do not arrive, halved at the median of their kinks; strict inequalities drop the median and all its duplicates each
+// round, so that ties do no harm. The sample has a fixed seed and sums have fixed blocks: the result does not depend on
+// who computes it.
 #pragma once
 
 #include <algorithm>
@@ -162,9 +163,36 @@ std::vector<Piece> sift(const Source& pieces, std::size_t count, const Bracket& 
   return rest;
 }
 
+// Newton's steps on line + sum of the pieces = level inside the bracket, which they narrow; true with t at the root (up to
+// the rounding of the sum) where they find it. Cheaper than a median, but nothing bounds how many are needed.
+inline bool newton_root(std::span<const Piece> pieces, Bracket& bracket, const Line& line, double level,
+                        double& t) {
+  constexpr int most_steps = 8;
+  t = bracket.base();
+  for (int k = 0; k < most_steps; ++k) {
+    double value = 0.0, slope = line.slope, magnitude = std::fabs(level);
+    for (const Piece& piece : pieces) {
+      const double free = piece.c + piece.g * t, x = piece.clipped(free);
+      value += x;
+      magnitude += std::fabs(x);
+      slope += free == x ? piece.g : 0.0;
+    }
+    const double excess = value + line.at(t) - level;
+    bracket.tell(t, excess);
+    if (std::fabs(excess) <= 2 * unit_roundoff * (magnitude + std::fabs(line.at(t)))) return true;
+    t -= excess / slope;
+    if (!(t > bracket.low && t < bracket.high)) {
+      if (!(bracket.low > -farthest && bracket.high < farthest)) return false;
+      t = bracket.low + (bracket.high - bracket.low) / 2;
+    }
+  }
+  return false;
+}
+
 // The root of line + sum of the pieces = level by medians of kinks; narrows the bracket. Where F is constant around the
 // root, or there is none, an end of the bracket.
 inline double select_root(std::vector<Piece> pieces, Bracket& bracket, Line line, double level) {
+  if (double t = 0.0; newton_root(pieces, bracket, line, level, t)) return t;
   std::vector<double> kinks;
   for (;;) {
     kinks.clear();
