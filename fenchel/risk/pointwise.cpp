@@ -81,13 +81,6 @@ double Pointwise::value(const State& state) const {
       loss_);
 }
 
-template <class L>
-void Pointwise::set_dual(const L& loss, std::size_t i, double z) {
-  const double y = sample_.targets[i];
-  alpha_[i] = mu_ > 0.0 ? loss.dual_step(y, 0.0, z, mu_) : -loss.derivative(y, z);
-  scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
-}
-
 double Pointwise::gradient(const State& state, std::span<double> gradient) {
   const double value = std::visit(
       [&](const auto& l) {

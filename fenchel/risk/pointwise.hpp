@@ -71,6 +71,9 @@ class Pointwise {
   // offset -(1/sum c) sum_i c_i phi*(-alpha_i), which is exact whatever rounding did to z and b. With a free bias, rows
   // at a kink of the loss get the alpha in between that makes sum c alpha = 0.
   double subgradient(const State& state, std::span<double> slope);
+  // The offset that belongs to the dual vector of the last gradient, whose slope makes a cut with it: without a free bias,
+  // and without smoothing.
+  [[nodiscard]] double offset() const;
 
  private:
   // alpha and -c alpha / sum c of row i, whose score is z.
@@ -88,5 +91,13 @@ class Pointwise {
   std::vector<double> alpha_;
   std::vector<double> scaled_;  // -c_i alpha_i / sum c
 };
+
+template <class L>
+void Pointwise::set_dual(const L& loss, std::size_t i, double z) {
+  const double y = sample_.targets[i];
+  const double slope = mu_ > 0.0 ? -loss.dual_step(y, 0.0, z, mu_) : loss.derivative(y, z);
+  alpha_[i] = loss::project_dual(loss, y, -slope);
+  scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
+}
 
 }  // namespace fenchel::risk

@@ -84,20 +84,21 @@ double Pointwise::subgradient(const State& state, std::span<double> slope) {
   std::visit(
       [&](const auto& l) {
         for_each_block(state.z.size(), [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            const double y = sample_.targets[i];
-            // Rows without weight have no part in it.
-            alpha_[i] =
-                sample_.weight(i) == 0.0 ? 0.0 : loss::project_dual(l, y, -l.derivative(y, state.z[i] + state.b));
-          }
+          for (std::size_t i = begin; i < end; ++i) set_dual(l, i, state.z[i] + state.b);
         });
       },
       loss_);
-  if (free_bias_) balance(state);
-  for_each_block(alpha_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) scaled_[i] = -sample_.weight(i) / sample_.weight_sum * alpha_[i];
-  });
+  if (free_bias_) {
+    balance(state);
+    for_each_block(alpha_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) scaled_[i] = -sample_.weight(i) / sample_.weight_sum * alpha_[i];
+    });
+  }
   map_.adjoint(scaled_, slope);
+  return offset();
+}
+
+double Pointwise::offset() const {
   return std::visit(
       [&](const auto& l) {
         const auto sum = block_sum<CompensatedSum>(alpha_.size(), [&](std::size_t i, CompensatedSum& s) {

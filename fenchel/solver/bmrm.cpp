@@ -23,7 +23,7 @@ double Bmrm::step() {
   for (std::size_t k = dropped.size(); k-- > 0;) {
     duals_.erase(duals_.begin() + static_cast<std::ptrdiff_t>(dropped[k]));
   }
-  return PointwiseCuts::passes;
+  return risk_.passes();
 }
 
 problem::Candidate Bmrm::candidate() {

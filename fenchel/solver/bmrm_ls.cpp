@@ -25,7 +25,7 @@ double BmrmLs::step() {
     for (std::size_t i = begin; i < end; ++i) alpha_[i] += eta * (fresh[i] - alpha_[i]);
   });
   stationary_ = eta == 0.0;
-  return PointwiseCuts::passes;
+  return risk_.passes();
 }
 
 Estimate BmrmLs::estimate() const {

@@ -34,27 +34,33 @@ inline std::vector<double> first_point(const Start& start, std::size_t dimension
   return w;
 }
 
-// The empirical risk of a scalar loss; a cut takes two passes.
+// The empirical risk of a scalar loss.
 class PointwiseCuts final : public CutOracle {
  public:
-  static constexpr double passes = 2.0;
-
   PointwiseCuts(const problem::Problem& problem, double bias_hint)
-      : risk_(problem.design, problem.sample, problem.loss, problem.free_bias) {
+      : risk_(problem.design, problem.sample, problem.loss, problem.free_bias), free_bias_(problem.free_bias) {
     state_.b = bias_hint;
   }
 
   Answer cut(std::span<const double> w, std::span<double> slope) override {
+    if (!free_bias_) {
+      passes_ = risk_.locate_with_gradient(w, 0.0, state_, slope);
+      return {.value = risk_.value(state_), .offset = risk_.offset()};
+    }
     risk_.locate(w, state_.b, state_);
+    passes_ = 2.0;
     return {.value = risk_.value(state_), .offset = risk_.subgradient(state_, slope)};
   }
   // Of the last cut.
+  [[nodiscard]] double passes() const { return passes_; }
   [[nodiscard]] double bias() const { return state_.b; }
   [[nodiscard]] std::span<const double> dual() const { return risk_.dual(); }
 
  private:
   risk::Pointwise risk_;
   risk::Pointwise::State state_;
+  bool free_bias_;
+  double passes_ = 0.0;
 };
 
 }  // namespace fenchel::solver
