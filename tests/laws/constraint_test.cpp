@@ -85,8 +85,8 @@ struct Support {
       }
       return value;
     };
-    double low = -60, high = 60;
-    for (int step = 0; step < 100; ++step) {
+    double low = -90, high = 90;
+    for (int step = 0; step < 110; ++step) {
       const double a = low + (high - low) / 3, b = high - (high - low) / 3;
       (dual(a) <= dual(b) ? high : low) = dual(a) <= dual(b) ? b : a;
     }
