@@ -57,7 +57,7 @@ class Solvers(CliTest):
 
     def test_json_says_the_same(self):
         table = {entry["name"]: entry for entry in json.loads(self.ok("solvers", "--json"))["solvers"]}
-        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton"})
+        self.assertEqual(set(table), {"sdca", "accelerated-sdca", "fista", "newton", "pdhg", "interior-point"})
         supports = {name: {s["loss"]: s["penalties"] for s in entry["supports"]} for name, entry in table.items()}
         self.assertEqual(set(supports["sdca"]), set(LOSSES))
         of_one_score = {loss: supports["sdca"][loss] for loss in supports["accelerated-sdca"]}
@@ -65,7 +65,10 @@ class Solvers(CliTest):
         self.assertEqual(supports["sdca"]["hinge"], ["l2", "l1", "elastic-net"])
         self.assertNotIn("hinge", supports["fista"])
         self.assertEqual(supports["newton"], dict.fromkeys(of_one_score, ["l2"]))
-        self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none"])
+        constraints = ["l1-ball", "l2-ball", "elastic-net-ball", "simplex"]
+        self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none", *constraints])
+        self.assertEqual(supports["pdhg"], dict.fromkeys(of_one_score, ["l2", "l1", "elastic-net", "none", *constraints]))
+        self.assertEqual(supports["interior-point"]["hinge"], ["l1", "none"])
         self.assertEqual(table["sdca"]["bias"], ["none", "free", "regularized"])
 
 
