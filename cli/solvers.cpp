@@ -23,8 +23,8 @@ std::vector<std::pair<std::string_view, penalty::Regularizer>> penalties() {
   std::vector<std::pair<std::string_view, penalty::Regularizer>> list;
   for_each_penalty([&]<class P>(std::type_identity<P>) {
     const auto constraint = penalty::constraint_of(P{});
-    list.emplace_back(P::name,
-                      constraint ? penalty::Regularizer(*constraint) : penalty::Separable(P{}.strength(1.0)));
+    list.emplace_back(P::name, constraint ? penalty::Regularizer(*constraint)
+                                          : penalty::Regularizer(penalty::Separable(P{}.strength(1.0))));
   });
   return list;
 }

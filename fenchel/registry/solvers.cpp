@@ -72,12 +72,11 @@ std::string_view fastest(const std::vector<std::string_view>& able, const proble
     return std::find(able.begin(), able.end(), name) != able.end();
   };
   const bool newton = is_able(solver::Newton::name);
-  // A constraint: a smooth loss is for gradients.
   if (problem.penalty.constraint()) return is_able(solver::Fista::name) ? solver::Fista::name : solver::Pdhg::name;
-  // Linear programs: a kinked loss without a strongly convex penalty.
-  if (is_able(solver::InteriorPoint::name) &&
-      (solver::InteriorPoint::pays(problem) || !is_able(solver::Sdca::name)))
+  // Linear programs: a loss with corners and a penalty without a squared part.
+  if (is_able(solver::InteriorPoint::name) && solver::InteriorPoint::pays(problem))
     return solver::InteriorPoint::name;
+  if (is_able(solver::Pdhg::name) && !is_able(solver::Sdca::name)) return solver::Pdhg::name;
   if (newton && few_columns(problem)) return solver::Newton::name;
   if (is_able(solver::Fista::name) && gradient_is_cheaper(problem)) {
     return newton ? solver::Newton::name : solver::Fista::name;

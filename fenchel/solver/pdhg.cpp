@@ -17,7 +17,9 @@ constexpr double necessary = 0.8;
 constexpr double longest_round = 0.36;
 constexpr double safety = 0.998;  // of step lengths against the norm
 constexpr int power_iterations = 12;
-constexpr double power_slack = 1.02;  // what they may lack
+constexpr double power_slack = 1.05;  // what they may lack
+constexpr double trusted = 1e-6;      // share of the largest residual
+constexpr double farthest = 5.0;      // factor by which the weight moves at a restart
 
 data::Design with_bias_column(const problem::Problem& problem) {
   data::Design design = problem.design;
@@ -112,7 +114,12 @@ void Pdhg::measure_norm() {
     map_.adjoint(z, v);
     for (std::size_t j = 0; j < v.size(); ++j) v[j] /= std::sqrt(column_metric_[j]);
   }
-  norm_ = norm_ > 0.0 ? power_slack * norm_ : 1.0;
+  std::vector<double> inverse = column_metric_;
+  for (double& d : inverse) d = 1.0 / d;
+  const std::vector<double> squares = map_.row_square_norms(inverse);
+  most_norm_ = std::sqrt(
+      ordered_sum(squares.size(), [&](std::size_t i) { return shares_[i] * squares[i] / row_metric_[i]; }));
+  norm_ = norm_ > 0.0 ? std::min(power_slack * norm_, most_norm_) : 1.0;
 }
 
 // How large alpha may be over how large w must be for scores of about 1, both in their metrics.
@@ -195,8 +202,10 @@ void Pdhg::assess() {
     return shares_[i] * (next_.alpha[i] - now_.alpha[i]) * (next_.z[i] - now_.z[i]);
   });
   residual_ = std::sqrt(std::max(0.0, primal / tau + dual / sigma + 2 * cross));
+  // Movements near rounding say nothing about the norm.
+  largest_residual_ = std::max(largest_residual_, residual_);
   const double seen = std::fabs(cross) / std::sqrt(primal * dual);
-  if (seen > norm_) norm_ = seen;
+  if (seen > norm_ && residual_ > trusted * largest_residual_) norm_ = std::min(seen, most_norm_);
   stationary_ = primal == 0.0 && dual == 0.0;
 
   double scale = 1.0, penalty = 0.0, spill = 0.0;
@@ -254,8 +263,8 @@ void Pdhg::restart() {
     return shares_[i] * row_metric_[i] * (next_.alpha[i] - anchor_.alpha[i]) * (next_.alpha[i] - anchor_.alpha[i]);
   });
   // Half of the way, in logarithms, to where both parts move equally far.
-  const double ratio = std::sqrt(dual / primal);
-  if (ratio > 0.0 && std::isfinite(ratio)) weight_ = std::sqrt(weight_ * ratio);
+  const double wanted = std::sqrt(std::sqrt(dual / primal) / weight_);
+  if (wanted > 0.0 && std::isfinite(wanted)) weight_ *= std::clamp(wanted, 1.0 / farthest, farthest);
   now_ = next_;
   anchor_ = next_;
   since_restart_ = 0.0;

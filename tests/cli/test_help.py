@@ -73,7 +73,10 @@ class Solvers(CliTest):
         self.assertEqual(supports["bmrm-ls"], supports["bmrm"])
         self.assertEqual(supports["pegasos"]["hinge"], ["l2"])
         self.assertNotIn("squared", supports["pegasos"])
-        self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none"])
+        constraints = ["l1-ball", "l2-ball", "elastic-net-ball", "simplex"]
+        self.assertEqual(supports["fista"]["logistic"], ["l2", "l1", "elastic-net", "none", *constraints])
+        self.assertEqual(supports["pdhg"], dict.fromkeys(of_one_score, ["l2", "l1", "elastic-net", "none", *constraints]))
+        self.assertEqual(supports["interior-point"]["hinge"], ["l1", "none"])
         self.assertEqual(table["sdca"]["bias"], ["none", "free", "regularized"])
 
 
