@@ -13,6 +13,7 @@ namespace {
 constexpr double curvature_growth = 2.0;
 constexpr double curvature_decay = 1.2;
 constexpr double least_share_of_first = 1e-3;  // of the first L that held
+constexpr double most_growth = 1e12;           // of L over its floor: beyond, rounding fails the test and not L
 // Differences below this share of the terms are rounding, not a violated bound.
 constexpr double comparison = 1e-12;
 
@@ -95,7 +96,8 @@ double AcceleratedGradient::advance() {
         comparison * (std::fabs(value) + std::fabs(bound) + std::fabs(trial.offset) + std::fabs(tangent));
     const bool holds = value <= bound + resolution;
     assert((holds || search_.adaptive) && "J(x) exceeds its bound: L is smaller than the curvature of f");
-    if (search_.adaptive && !holds && std::isfinite(L) && std::isfinite(value)) continue;
+    const bool sensible = std::isfinite(value) && (floor_ > 0.0 ? L < most_growth * floor_ : std::isfinite(L));
+    if (search_.adaptive && !holds && sensible) continue;
 
     accept(trial);
     smooth_.average(theta);
