@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,12 @@ class LinearMap {
   void margins(std::span<const double> w, std::span<double> z, std::span<double> error) const;
   // u = X' beta
   void adjoint(std::span<const double> beta, std::span<double> u);
+  // Both, in one pass over the data unless it is so wide or so small that two are faster: z = X w, and u = X' beta for a
+  // beta that is made of z. make(begin, end) fills the entries of beta for a range of rows whose margins stand in z; many
+  // threads may call it, in any order. The same bits as margins() and adjoint() one after the other; returns the passes.
+  double margins_and_adjoint(std::span<const double> w, std::span<double> z,
+                             const std::function<void(std::size_t begin, std::size_t end)>& make,
+                             std::span<const double> beta, std::span<double> u);
   // The same, with magnitude_j = sum_i |x_ij beta_i| as computed; |exact - u_j| <= adjoint_error(magnitude_j).
   void adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const;
   [[nodiscard]] double adjoint_error(double magnitude) const;
@@ -45,7 +52,8 @@ class LinearMap {
 
  private:
   Design design_;
-  std::vector<std::size_t> slabs_;  // row boundaries of the private accumulators of X' beta
+  std::vector<std::size_t> slabs_;        // row boundaries of the private accumulators of X' beta with magnitudes
+  std::vector<std::size_t> plain_slabs_;  // and without
   std::vector<double> scratch_;
   double adjoint_gamma_ = 0.0;  // relative to the magnitudes
 };

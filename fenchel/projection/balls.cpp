@@ -107,11 +107,10 @@ ElasticNetBoundary project_boundary(std::span<const double> point, double scale,
   ElasticNetBoundary ball{.rho = rho, .kappa = (1.0 - rho) * scale, .radius = radius / scale, .start = 1.0};
   const std::size_t count = point.size();
   const auto pieces = [&](std::size_t j) -> Piece {
-    if (j == count) return {0.0, 2 * ball.radius * ball.kappa, -no_end, no_end};
     const double size = std::fabs(point[j]) / scale;
     return {size * (2 * rho + ball.kappa * size), rho * rho, 0.0, no_end};
   };
-  const double tau = std::max(0.0, -piecewise_root(pieces, count + 1, 2 * ball.radius));
+  const double tau = std::max(0.0, -piecewise_root(pieces, count, 2 * ball.radius, 2 * ball.radius * ball.kappa));
   ball.theta = tau / (1.0 + std::sqrt(1.0 + ball.kappa * tau));
   ball.refine(count, [&](std::size_t j) { return point[j] / scale; });
   return ball;
@@ -122,11 +121,10 @@ ElasticNetBoundary support_boundary(std::span<const double> u, double scale, dou
   ElasticNetBoundary ball{.rho = rho, .kappa = 1.0 - rho, .radius = radius, .start = 0.0};
   const std::size_t count = u.size();
   const auto pieces = [&](std::size_t j) -> Piece {
-    if (j == count) return {0.0, 2 * ball.radius * ball.kappa, -no_end, no_end};
     const double size = std::fabs(u[j]) / scale;
     return {size * size, rho * rho, 0.0, no_end};
   };
-  ball.theta = std::sqrt(std::max(0.0, -piecewise_root(pieces, count + 1, 0.0)));
+  ball.theta = std::sqrt(std::max(0.0, -piecewise_root(pieces, count, 0.0, 2 * ball.radius * ball.kappa)));
   ball.refine(count, [&](std::size_t j) { return u[j] / scale; });
   return ball;
 }

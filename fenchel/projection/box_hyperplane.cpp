@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -37,7 +36,7 @@ struct BoxView {
     if constexpr (!directed) return {0.0, 0.0, low(i), high(i)};
     if constexpr (!bounded) return {0.0, 0.0, std::min(t, 0.0), std::max(t, 0.0)};
     const double at_low = t * low(i), at_high = t * high(i);
-    const double lo = t > 0.0 ? at_low : at_high, hi = t > 0.0 ? at_high : at_low;
+    const double lo = std::min(at_low, at_high), hi = std::max(at_low, at_high);
     return {0.0, 0.0, t == 0.0 ? 0.0 : lo, t == 0.0 ? 0.0 : hi};
   }
   [[nodiscard, gnu::always_inline]] Piece operator()(std::size_t i) const {
@@ -54,36 +53,10 @@ struct BoxView {
     double sum = m[i] - m[i];
     if constexpr (directed) sum += s[i] - s[i];
     if constexpr (weighted) sum += (d2[i] > 0.0 ? 0.0 : 1.0) + (d2[i] - d2[i]);
-    if constexpr (bounded) sum += (l[i] <= u[i]) & (l[i] < unbounded) & (u[i] > -unbounded) ? 0.0 : 1.0;
+    if constexpr (bounded) sum += u[i] - l[i] >= 0.0 ? 0.0 : 1.0;  // NaN where both are the same infinity
     return sum;
   }
 };
-
-// Sums over all entries of Count quantities at once: terms(i) gives an array of them.
-template <std::size_t Count, class Terms>
-std::array<double, Count> lane_sums(std::size_t size, const Terms& terms) {
-  std::vector<std::array<double, Count>> partial((size + rows_in_block - 1) / rows_in_block);
-  for_each_block(size, [&](std::size_t begin, std::size_t end) {
-    std::array<std::array<double, detail::piece_lanes>, Count> sums{};
-    const auto add = [&](std::size_t i, std::size_t lane) {
-      const std::array<double, Count> term = terms(i);
-      for (std::size_t k = 0; k < Count; ++k) sums[k][lane] += term[k];
-    };
-    std::size_t i = begin;
-    for (; i + detail::piece_lanes <= end; i += detail::piece_lanes) {
-      for (std::size_t lane = 0; lane < detail::piece_lanes; ++lane) add(i + lane, lane);
-    }
-    for (; i < end; ++i) add(i, 0);
-    for (std::size_t k = 0; k < Count; ++k) partial[begin / rows_in_block][k] = detail::lane_total(sums[k]);
-  });
-  std::array<double, Count> result;
-  for (std::size_t k = 0; k < Count; ++k) {
-    CompensatedSum sum;
-    for (const auto& block : partial) sum.add(block[k]);
-    result[k] = sum.total();
-  }
-  return result;
-}
 
 template <class View>
 [[noreturn]] void refuse_entry(const View& view, std::size_t size) {
@@ -105,14 +78,41 @@ struct Reach {
 
 template <class View>
 Reach reach_of(const View& view, std::size_t size) {
-  const auto finite = [](double x) { return x - x == 0.0 ? std::fabs(x) : 0.0; };
-  const std::array<double, 4> sums = lane_sums<4>(
-      size, [&](std::size_t i) __attribute__((always_inline)) {
-        const Piece range = view.range(i);
-        return std::array<double, 4>{view.nonsense(i), range.lo, range.hi, finite(range.lo) + finite(range.hi)};
-      });
-  if (!(sums[0] == 0.0)) refuse_entry(view, size);
-  return {sums[1], sums[2], sums[3]};
+  struct Sums {
+    CompensatedSum low, high, scale;
+    double nonsense = 0.0;
+    void add(const Sums& other) {
+      low.add(other.low.total());
+      high.add(other.high.total());
+      scale.add(other.scale.total());
+      nonsense += other.nonsense;
+    }
+  };
+  std::vector<Sums> partial((size + rows_in_block - 1) / rows_in_block);
+  for_each_block(size, [&](std::size_t begin, std::size_t end) {
+    detail::Column low, high, scale, nonsense;
+    Sums& sums = partial[begin / rows_in_block];
+    detail::for_each_chunk(begin, end, [&](std::size_t start, std::size_t count) {
+      for (std::size_t k = 0; k < count; ++k) {
+        const Piece range = view.range(start + k);
+        low[k] = range.lo;
+        high[k] = range.hi;
+        nonsense[k] = view.nonsense(start + k);
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        const double at_low = std::fabs(low[k]), at_high = std::fabs(high[k]);
+        scale[k] = (at_low < unbounded ? at_low : 0.0) + (at_high < unbounded ? at_high : 0.0);
+      }
+      sums.low.add(detail::column_sum(low, count));
+      sums.high.add(detail::column_sum(high, count));
+      sums.scale.add(detail::column_sum(scale, count));
+      sums.nonsense += detail::column_sum(nonsense, count);
+    });
+  });
+  Sums all;
+  for (const Sums& block : partial) all.add(block);
+  if (!(all.nonsense == 0.0)) refuse_entry(view, size);
+  return {all.low.total(), all.high.total(), all.scale.total()};
 }
 
 // The end of the box where the sum is least or largest, and the nearest multiplier that leads there.
@@ -145,27 +145,22 @@ Missing write_entries(const View& view, double level, std::span<double> result, 
   };
   std::vector<Block> blocks((result.size() + rows_in_block - 1) / rows_in_block);
   for_each_block(result.size(), [&](std::size_t begin, std::size_t end) {
-    std::array<double, detail::piece_lanes> sum{}, error{}, slope{}, magnitude{};
-    const auto add = [&](std::size_t i, std::size_t lane) {
-      const double a = entry(i), term = view.direction(i) * a;
-      const bool free = (a > view.low(i)) & (a < view.high(i));
-      const TwoSum next = two_sum(sum[lane], term);
-      sum[lane] = next.sum;
-      error[lane] += next.error;
-      slope[lane] += free ? view.direction(i) * view.reach(i) : 0.0;
-      magnitude[lane] += std::fabs(term);
-      result[i] = a;
-    };
-    std::size_t i = begin;
-    for (; i + detail::piece_lanes <= end; i += detail::piece_lanes) {
-      for (std::size_t lane = 0; lane < detail::piece_lanes; ++lane) add(i + lane, lane);
-    }
-    for (; i < end; ++i) add(i, 0);
     Block& block = blocks[begin / rows_in_block];
-    for (const double x : sum) block.sum.add(x);
-    for (const double x : error) block.sum.add(x);
-    block.slope = detail::lane_total(slope);
-    block.magnitude = detail::lane_total(magnitude);
+    detail::Column term, slope, magnitude;
+    detail::for_each_chunk(begin, end, [&](std::size_t start, std::size_t count) {
+      double* const to = result.data() + start;
+      for (std::size_t k = 0; k < count; ++k) to[k] = entry(start + k);
+      for (std::size_t k = 0; k < count; ++k) {
+        const double a = to[k], s = view.direction(start + k);
+        term[k] = s * a;
+        magnitude[k] = std::fabs(term[k]);
+        const double room = std::min(a - view.low(start + k), view.high(start + k) - a);
+        slope[k] = (room > 0.0 ? 1.0 : 0.0) * (s * view.reach(start + k));
+      }
+      block.sum.add(detail::exact_column_sum(term, count));
+      block.magnitude += detail::column_sum(magnitude, count);
+      block.slope += detail::column_sum(slope, count);
+    });
   });
   CompensatedSum sum;
   Missing missing{.sum = 0.0, .slope = 0.0, .magnitude = std::fabs(level)};

@@ -37,8 +37,45 @@ namespace detail {
 inline constexpr double farthest = std::numeric_limits<double>::max();
 // So few pieces that sorting out by medians is cheaper than a sample.
 inline constexpr std::size_t few_pieces = 2048;
-// Independent partial sums, for vector instructions; their order is fixed.
-inline constexpr std::size_t piece_lanes = 8;
+// Loops run over chunks of entries: first entry by entry into columns, without a sum, then over the columns with
+// independent partial sums. Compilers make vector instructions of both; the order of the sums is fixed.
+inline constexpr std::size_t chunk_size = 256;
+using Column = std::array<double, chunk_size>;
+
+template <class Work>
+void for_each_chunk(std::size_t begin, std::size_t end, const Work& work) {
+  for (; begin < end; begin += chunk_size) work(begin, std::min(chunk_size, end - begin));
+}
+
+inline double column_sum(const Column& column, std::size_t count) {
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> s{};
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) s[lane] += column[k + lane];
+  }
+  for (; k < count; ++k) s[0] += column[k];
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+// The same with compensation.
+inline CompensatedSum exact_column_sum(const Column& column, std::size_t count) {
+  constexpr std::size_t lanes = 8;
+  std::array<double, lanes> sums{}, errors{};
+  std::size_t k = 0;
+  for (; k + lanes <= count; k += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const TwoSum next = two_sum(sums[lane], column[k + lane]);
+      sums[lane] = next.sum;
+      errors[lane] += next.error;
+    }
+  }
+  CompensatedSum total;
+  for (const double x : sums) total.add(x);
+  for (const double x : errors) total.add(x);
+  for (; k < count; ++k) total.add(column[k]);
+  return total;
+}
 
 struct Bracket {
   double low = -farthest, high = farthest;
@@ -58,27 +95,23 @@ struct Line {
   void move_to(double t) { value = at(t), base = t; }
 };
 
-inline double lane_total(const std::array<double, piece_lanes>& s) {
-  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-}
-
 // F at two points in one pass.
 template <class Source>
 std::array<double, 2> values_at(const Source& pieces, std::size_t count, double t0, double t1) {
   std::vector<std::array<double, 2>> partial((count + rows_in_block - 1) / rows_in_block);
   for_each_block(count, [&](std::size_t begin, std::size_t end) {
-    std::array<double, piece_lanes> first{}, second{};
-    const auto add = [&](std::size_t i, std::size_t lane) {
-      const Piece piece = pieces(i);
-      first[lane] += piece.at(t0);
-      second[lane] += piece.at(t1);
-    };
-    std::size_t i = begin;
-    for (; i + piece_lanes <= end; i += piece_lanes) {
-      for (std::size_t lane = 0; lane < piece_lanes; ++lane) add(i + lane, lane);
-    }
-    for (; i < end; ++i) add(i, 0);
-    partial[begin / rows_in_block] = {lane_total(first), lane_total(second)};
+    Column first, second;
+    std::array<double, 2> sums{};
+    for_each_chunk(begin, end, [&](std::size_t start, std::size_t size) {
+      for (std::size_t k = 0; k < size; ++k) {
+        const Piece piece = pieces(start + k);
+        first[k] = piece.at(t0);
+        second[k] = piece.at(t1);
+      }
+      sums[0] += column_sum(first, size);
+      sums[1] += column_sum(second, size);
+    });
+    partial[begin / rows_in_block] = sums;
   });
   CompensatedSum first, second;
   for (const auto& block : partial) first.add(block[0]), second.add(block[1]);
@@ -93,39 +126,30 @@ std::vector<Piece> sift(const Source& pieces, std::size_t count, const Bracket& 
     std::vector<Piece> kept;
   };
   const double low = bracket.low, high = bracket.high, base = line.base;
-  const auto bends = [=](const Piece& piece) __attribute__((always_inline)) {
-    const double from = piece.c + piece.g * low, to = piece.c + piece.g * high;
-    return ((from < piece.lo) & (piece.lo < to)) | ((from < piece.hi) & (piece.hi < to));
-  };
   std::vector<Block> blocks((count + rows_in_block - 1) / rows_in_block);
   for_each_block(count, [&](std::size_t begin, std::size_t end) {
     Block& block = blocks[begin / rows_in_block];
-    std::array<double, piece_lanes> value{}, slope{};
-    for (std::size_t i = begin; i < end; i += piece_lanes) {
-      const std::size_t lanes = std::min(piece_lanes, end - i);
-      double bent = 0.0;
-      const auto add = [&](std::size_t lane) {
-        const Piece piece = pieces(i + lane);
-        const double from = piece.c + piece.g * low, to = piece.c + piece.g * high;
-        const bool bend = bends(piece);
-        const bool sloped = (from >= piece.lo) & (to <= piece.hi);
-        bent += bend ? 1.0 : 0.0;
-        value[lane] += bend ? 0.0 : piece.at(base);
-        slope[lane] += sloped & !bend ? piece.g : 0.0;
-      };
-      if (lanes == piece_lanes) {
-        for (std::size_t lane = 0; lane < piece_lanes; ++lane) add(lane);
-      } else {
-        for (std::size_t lane = 0; lane < lanes; ++lane) add(lane);
+    Column value, slope, bends, moves;  // the latter two by how much, without a branch
+    for_each_chunk(begin, end, [&](std::size_t start, std::size_t size) {
+      for (std::size_t k = 0; k < size; ++k) {
+        const Piece piece = pieces(start + k);
+        const double from = std::max(piece.c + piece.g * low, -farthest);
+        const double to = std::min(piece.c + piece.g * high, farthest);
+        bends[k] = std::max(std::min(piece.lo - from, to - piece.lo), std::min(piece.hi - from, to - piece.hi));
+        moves[k] = std::min(from - piece.lo, piece.hi - to);
+        value[k] = piece.at(base);
+        slope[k] = piece.g;
       }
-      if (bent == 0.0) continue;
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const Piece piece = pieces(i + lane);
-        if (bends(piece)) block.kept.push_back(piece);
+      for (std::size_t k = 0; k < size; ++k) {
+        value[k] = bends[k] > 0.0 ? 0.0 : value[k];
+        slope[k] = moves[k] >= 0.0 ? slope[k] : 0.0;
       }
-    }
-    block.value = lane_total(value);
-    block.slope = lane_total(slope);
+      block.value += column_sum(value, size);
+      block.slope += column_sum(slope, size);
+      for (std::size_t k = 0; k < size; ++k) {
+        if (bends[k] > 0.0) block.kept.push_back(pieces(start + k));
+      }
+    });
   });
   CompensatedSum value, slope;
   std::size_t kept = 0;
@@ -205,12 +229,12 @@ void narrow(const Source& pieces, std::size_t count, Bracket& bracket, const Lin
 
 }  // namespace detail
 
-// A t with F(t) = level, up to the rounding of F; F must take values on both sides of the level, or the level itself.
+// A t with F(t) + slope t = level, up to rounding; the sum must take values on both sides of the level, or the level itself.
 // `pieces(i)` is the Piece of 0 <= i < count.
 template <class Source>
-double piecewise_root(const Source& pieces, std::size_t count, double level) {
+double piecewise_root(const Source& pieces, std::size_t count, double level, double slope = 0.0) {
   detail::Bracket bracket;
-  detail::Line line;
+  detail::Line line{.slope = slope};
   std::vector<Piece> rest;
   const auto sift = [&](const auto& source, std::size_t size) {
     detail::narrow(source, size, bracket, line, level);

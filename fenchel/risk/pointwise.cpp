@@ -48,6 +48,11 @@ double Pointwise::envelope(const L& loss, double y, double z, double alpha) cons
   return loss.value(y, z + mu_ * alpha) + 0.5 * mu_ * alpha * alpha;
 }
 
+template <class L>
+double Pointwise::dual_at(const L& loss, double y, double z) const {
+  return mu_ > 0.0 ? loss.dual_step(y, 0.0, z, mu_) : -loss.derivative(y, z);
+}
+
 void Pointwise::smooth(double mu) {
   if (!(mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
   mu_ = mu;
@@ -88,7 +93,7 @@ double Pointwise::gradient(const State& state, std::span<double> gradient) {
           const double c = sample_.weight(i);
           const double y = sample_.targets[i];
           const double z = state.z[i] + state.b;
-          alpha_[i] = mu_ > 0.0 ? l.dual_step(y, 0.0, z, mu_) : -l.derivative(y, z);
+          alpha_[i] = dual_at(l, y, z);
           scaled_[i] = c / sample_.weight_sum * -alpha_[i];
           if (c != 0.0) s.add(c * (mu_ > 0.0 ? envelope(l, y, z, alpha_[i]) : l.value(y, z)));
         });
@@ -97,6 +102,30 @@ double Pointwise::gradient(const State& state, std::span<double> gradient) {
       loss_);
   map_.adjoint(scaled_, gradient);
   return value;
+}
+
+void Pointwise::fill_dual(const State& state, std::size_t begin, std::size_t end) {
+  std::visit(
+      [&](const auto& l) {
+        for (std::size_t i = begin; i < end; ++i) {
+          alpha_[i] = dual_at(l, sample_.targets[i], state.z[i] + state.b);
+          scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
+        }
+      },
+      loss_);
+}
+
+double Pointwise::locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
+                                       std::span<double> gradient) {
+  if (free_bias_) {
+    locate(w, bias_hint, state);
+    this->gradient(state, gradient);
+    return 2.0;
+  }
+  state.z.resize(map_.rows());
+  state.b = 0.0;
+  return map_.margins_and_adjoint(
+      w, state.z, [&](std::size_t begin, std::size_t end) { fill_dual(state, begin, end); }, scaled_, gradient);
 }
 
 }  // namespace fenchel::risk

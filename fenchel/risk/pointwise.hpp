@@ -61,11 +61,19 @@ class Pointwise {
   // gradient = dR/dw at the state; one pass. Keeps the dual vector alpha_i = -phi'(z_i + b), or alpha_mu(z_i + b),
   // that goes with it, and returns the value.
   double gradient(const State& state, std::span<double> gradient);
+  // locate() and gradient() at once, with the same results: one pass where there is no free bias to be found in between.
+  // Returns the passes.
+  double locate_with_gradient(std::span<const double> w, double bias_hint, State& state,
+                              std::span<double> gradient);
   [[nodiscard]] std::span<const double> dual() const { return alpha_; }
 
  private:
   template <class L>
   [[nodiscard]] double envelope(const L& loss, double y, double z, double alpha) const;
+  template <class L>
+  [[nodiscard]] double dual_at(const L& loss, double y, double z) const;
+  // alpha and -c alpha / sum c of rows [begin, end).
+  void fill_dual(const State& state, std::size_t begin, std::size_t end);
 
   data::LinearMap map_;
   Sample sample_;

@@ -136,5 +136,37 @@ TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
   }
 }
 
+// One pass or two, with any number of threads: the same bits. The third is too wide for one pass, the fourth too small.
+TEST(LinearMapParallel, OnePassHasTheBitsOfTwo) {
+  struct Size {
+    std::size_t rows, columns;
+    double density, passes;
+  };
+  for (const Size& size :
+       {Size{5003, 7, 0.5, 1.0}, Size{301, 90, 0.9, 1.0}, Size{40, 70000, 0.25, 2.0}, Size{3, 9, 1.0, 2.0}}) {
+    const auto rows = random_rows(size.rows, size.columns, size.density, 4.0, 11);
+    for (const Storage storage : {Storage::csr64, Storage::dense64}) {
+      const data::Dataset dataset = held(rows, storage);
+      data::LinearMap map({.matrix = dataset.matrix(), .constant = 1.5});
+      const std::vector<double> w = random_vector(map.cols(), 4.0, 12);
+      std::vector<double> expected(map.rows()), beta(map.rows()), z(map.rows()), u(map.cols()), g(map.cols());
+      const auto entry = [](double margin) { return margin > 0.0 ? 0.0 : std::exp(0.1 * margin); };
+      map.margins(w, expected);
+      for (std::size_t i = 0; i < map.rows(); ++i) beta[i] = entry(expected[i]);
+      map.adjoint(beta, u);
+      for (const std::size_t threads : {1, 2, 4}) {
+        const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+        std::fill(beta.begin(), beta.end(), std::nan(""));
+        const auto make = [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) beta[i] = entry(z[i]);
+        };
+        EXPECT_EQ(map.margins_and_adjoint(w, z, make, beta, g), size.passes);
+        EXPECT_EQ(z, expected);
+        EXPECT_EQ(g, u);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fenchel::test
