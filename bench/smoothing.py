@@ -15,7 +15,7 @@ import problems  # noqa: E402  (after the check that there are data)
 
 SETS = ("a9a", "rcv1-binary", "imdb-tfidf", "20news-bigram", "w8a")
 LAMBDAS = {"a9a": 2.0**-14, "rcv1-binary": 2.0**-14, "imdb-tfidf": 2.0**-14, "20news-bigram": 2.0**-14, "w8a": 2.0**-14}
-GRID = (1e-1, 1e-2, 1e-3)
+GRID = (1e-2, 1e-3, 1e-4)
 TOLERANCE = 1e-4
 METHODS = (("agm-1", "primal"), ("agm-1", "dual-smooth"), ("agm-inf", "dual-smooth"))
 
