@@ -78,17 +78,17 @@ class AcceleratedGradient {
   // One iteration; returns the passes over the data its trials took.
   double advance();
 
-  [[nodiscard]] AgmPoint& x() { return x_; }
+  [[nodiscard]] AgmPoint& x() { return at.x; }
   [[nodiscard]] double smooth_value() const { return smooth_value_; }  // f(x)
   [[nodiscard]] double value() const { return value_; }                // J(x)
   [[nodiscard]] double bound() const { return bound_; }                // >= J(x)
   [[nodiscard]] double resolution() const { return resolution_; }      // of a comparison of these two
-  [[nodiscard]] std::span<const double> slope() const { return slope_; }
+  [[nodiscard]] std::span<const double> slope() const { return at.slope; }
   [[nodiscard]] double offset() const { return offset_; }
   [[nodiscard]] double curvature() const { return search_.L; }
   [[nodiscard]] std::size_t steps() const { return steps_; }  // since the start
   [[nodiscard]] bool stationary() const { return stationary_; }
-  [[nodiscard]] bool strongly_convex() const { return lambda_ > 0.0; }
+  [[nodiscard]] bool strongly_convex() const { return lambda > 0.0; }
   // G such that J(x_k) - D(alpha_k) <= G Delta(w(alpha_k), x_0), alpha_k the averaged dual point.
   [[nodiscard]] virtual double gap_factor() const = 0;
 
@@ -107,18 +107,23 @@ class AcceleratedGradient {
     double offset = 0.0;
   };
   [[nodiscard]] virtual Weights weigh(double L) = 0;
-  // Sets pull_ and returns the weight of d for the minimisation that gives z.
+  // Sets at.pull and returns the weight of d for the minimisation that gives z.
   virtual double hold(const Trial& trial) = 0;
   // The upper bound on J at the new x.
   [[nodiscard]] virtual double bound_after(const Trial& trial) = 0;
   virtual void accept(const Trial& trial) = 0;
 
-  SmoothPart& smooth_;
-  SimplePart& simple_;
-  double lambda1_, lambda2_, lambda_;
-  bool first_ = true;
-  AgmPoint x_, z_, u_, new_x_, new_z_;
-  std::vector<double> gradient_, slope_, new_slope_, pull_, mirrored_;
+  // What a trial works on.
+  struct Work {
+    AgmPoint x, z, u, new_x, new_z;
+    std::vector<double> gradient, slope, new_slope, pull, mirrored;
+  };
+
+  SmoothPart& f;
+  SimplePart& psi;
+  double lambda1, lambda2, lambda;
+  bool first = true;
+  Work at;
 
  private:
   [[nodiscard]] double first_trial() const;
