@@ -19,6 +19,10 @@ add_executable(fenchel_tests ${unit_sources})
 target_include_directories(fenchel_tests PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(fenchel_tests PRIVATE FENCHEL_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
 target_link_libraries(fenchel_tests PRIVATE fenchel fenchel_warnings GTest::gtest_main)
+# Parsing these takes longer than most tests.
+target_precompile_headers(fenchel_tests PRIVATE
+  <gtest/gtest.h> <nlohmann/json.hpp> <fmt/format.h> <Eigen/Cholesky>
+  <algorithm> <filesystem> <fstream> <functional> <map> <memory> <optional> <random> <sstream> <string> <variant> <vector>)
 # Test files may use the same names for their helpers, and are compiled more often than they run.
 set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD OFF)
 target_compile_options(fenchel_tests PRIVATE $<IF:$<CONFIG:Debug>,-O0,-O1>)

@@ -118,6 +118,16 @@ std::string json_weights(std::span<const double> w) {
   return sparse.size() < dense.size() ? sparse : dense;
 }
 
+// A constraint says nothing without it.
+std::string json_radius(const registry::Settings& settings) {
+  return std::visit(
+      []<class P>(const P& penalty) -> std::string {
+        if constexpr (requires { penalty.radius; }) return fmt::format(R"(,"radius":{})", penalty.radius);
+        return {};
+      },
+      settings.penalty);
+}
+
 std::string json(const Model& model) {
   std::vector<std::string> weights;
   std::vector<double> bias;
@@ -127,12 +137,12 @@ std::string json(const Model& model) {
   }
   const bool single = model.outputs.size() == 1;
   return fmt::format(
-      R"({{"weights":{},"bias":{},"classes":{},"loss":"{}","penalty":"{}","lambda":{},"l1":{},"l2":{}}})"
+      R"({{"weights":{},"bias":{},"classes":{},"loss":"{}","penalty":"{}"{},"lambda":{},"l1":{},"l2":{}}})"
       "\n",
       single ? weights.front() : fmt::format("[{}]", fmt::join(weights, ",")),
       single ? fmt::format("{}", bias.front()) : json_list(bias), json_list(model.classes),
-      loss::name(model.settings.loss), penalty_name(model.settings), model.lambda, model.strength.l1,
-      model.strength.l2);
+      loss::name(model.settings.loss), penalty_name(model.settings), json_radius(model.settings), model.lambda,
+      model.strength.l1, model.strength.l2);
 }
 
 // --- NumPy ---

@@ -33,7 +33,7 @@ bool holds(const Simplex& simplex, std::span<const double> w) {
 template <Ball K>
 void pull_inside(const K& ball, std::span<double> w) {
   for (double t = 4 * unit_roundoff; !holds(ball, w); t *= 2) {
-    for (double& x : w) x *= std::max(0.0, 1.0 - t);
+    for (double& x : w) x = t < 1.0 ? x * (1.0 - t) : 0.0;
   }
 }
 

@@ -18,8 +18,6 @@ class Regularizer : public Separable {
   explicit Regularizer(const Constraint& constraint) : constraint_(constraint) {}
 
   [[nodiscard]] const std::optional<Constraint>& constraint() const { return constraint_; }
-  // A constraint is about all coordinates: none is left alone.
-  [[nodiscard]] bool has_unpenalized() const { return !constraint_ && Separable::has_unpenalized(); }
 
  private:
   std::optional<Constraint> constraint_;

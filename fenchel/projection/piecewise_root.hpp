@@ -219,6 +219,7 @@ inline double select_root(std::vector<Piece> pieces, Bracket& bracket, Line line
     std::nth_element(kinks.begin(), middle, kinks.end());
     double value = line.at(*middle);
     for (const Piece& piece : pieces) value += piece.at(*middle);
+    if (std::isnan(value)) break;  // numbers too large to be added: nothing more can be told
     bracket.tell(*middle, value - level);
   }
   if (line.slope > 0.0) return std::clamp(line.base + (level - line.value) / line.slope, bracket.low, bracket.high);

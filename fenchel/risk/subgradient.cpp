@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fenchel/base/sum.hpp"
 #include "fenchel/risk/pointwise.hpp"
@@ -50,8 +51,11 @@ void Pointwise::balance(const State& state) {
       [&](const auto& loss) {
         for (double reach = least_reach; reach <= most_reach; reach *= 8) {
           const auto range = [&](std::size_t i) {
-            const double about = reach * (std::fabs(state.z[i]) + std::fabs(state.b));
-            return duals_around(loss, sample_.targets[i], state.z[i] + state.b, about);
+            const double y = sample_.targets[i];
+            // The smallest number is for rows that sit at a kink exactly, at 0.
+            const double about = reach * (std::fabs(state.z[i]) + std::fabs(state.b) + std::fabs(y)) +
+                                 std::numeric_limits<double>::min();
+            return duals_around(loss, y, state.z[i] + state.b, about);
           };
           const auto ends = block_sum<Ends>(alpha_.size(), [&](std::size_t i, Ends& local) {
             const double c = sample_.weight(i);

@@ -136,7 +136,7 @@ class StallWatch {
   }
 
  private:
-  static constexpr double patience = 400.0;
+  static constexpr double patience = 2000.0;
   double gap_ = infinity;
   double since_ = 0.0;
 };

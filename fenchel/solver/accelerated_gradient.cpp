@@ -84,7 +84,7 @@ double AcceleratedGradient::advance() {
     trial.offset = (1.0 - theta) * offset_ + theta * tangent;
     blend(at.slope, at.gradient, theta, at.new_slope);
     const double weight = hold(trial);
-    at.new_z.hint = at.z.hint;
+    at.new_z.hint = at.u.hint;
     psi.minimize(at.pull, weight, at.new_z.x);
     f.locate(at.new_z);
     passes += 2.0;
@@ -112,7 +112,7 @@ double AcceleratedGradient::advance() {
     value_ = value;
     bound_ = bound;
     resolution_ = resolution;
-    search_.L = L;
+    if (holds) search_.L = L;  // else rounding failed the test, not L
     first = false;
     ++steps_;
     return passes;

@@ -85,6 +85,9 @@ class AcceleratedGradient {
   [[nodiscard]] double resolution() const { return resolution_; }      // of a comparison of these two
   [[nodiscard]] std::span<const double> slope() const { return at.slope; }
   [[nodiscard]] double offset() const { return offset_; }
+  // Where the last gradient was taken, and what it was.
+  [[nodiscard]] std::span<const double> u() const { return at.u.x; }
+  [[nodiscard]] std::span<const double> gradient() const { return at.gradient; }
   [[nodiscard]] double curvature() const { return search_.L; }
   [[nodiscard]] std::size_t steps() const { return steps_; }  // since the start
   [[nodiscard]] bool stationary() const { return stationary_; }

@@ -142,7 +142,15 @@ class PrimalSpace final : public AgmSpace {
       }
     }
     const double mu = risk_.smoothing();
-    const double lifted = mu > 0.0 ? risk_.unsmoothed_value(method.x()) - method.smooth_value() : 0.0;
+    if (mu == 0.0) {
+      // Of a smooth risk the latest gradient is a dual point as well, and the better one near the optimum.
+      const double averaged = method.value() - (scale * method.offset() - conjugate);
+      const double latest = gradient_gap(problem_.penalty, method.smooth_value(), method.u(), method.gradient());
+      latest_is_better_ = latest < averaged;
+      const double gap = std::min(latest, averaged);
+      return {.primal = method.value(), .gap = gap, .smoothed_gap = gap, .smoothing_gap = 0.0};
+    }
+    const double lifted = risk_.unsmoothed_value(method.x()) - method.smooth_value();
     const double smoothed_gap = method.value() - (scale * method.offset() - conjugate);
     const double smoothing_gap = lifted - scale * mu * risk_.half_square();
     return {.primal = method.value() + lifted,
@@ -151,7 +159,8 @@ class PrimalSpace final : public AgmSpace {
             .smoothing_gap = smoothing_gap};
   }
   problem::Candidate candidate(AcceleratedGradient& method) override {
-    return {.w = method.x().x, .b = method.x().hint, .alpha = risk_.alpha()};
+    const bool latest = risk_.smoothing() == 0.0 && latest_is_better_;
+    return {.w = method.x().x, .b = method.x().hint, .alpha = latest ? std::span<const double>() : risk_.alpha()};
   }
 
  private:
@@ -159,6 +168,7 @@ class PrimalSpace final : public AgmSpace {
   RiskPart risk_;
   PenaltyPart penalty_;
   double mean_square_norm_;
+  bool latest_is_better_ = false;
 };
 
 }  // namespace

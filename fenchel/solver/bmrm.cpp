@@ -1,6 +1,10 @@
 #include "fenchel/solver/bmrm.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "fenchel/base/error.hpp"
 
 namespace fenchel::solver {
 
@@ -13,7 +17,11 @@ Bmrm::Bmrm(const problem::Problem& problem, const Start& start, const Conduct& /
     : problem_(problem),
       risk_(problem, start.b),
       bundle_(problem.penalty, first_point(start, problem.dimension())),
-      best_b_(start.b) {}
+      best_b_(start.b) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure, "bmrm numbers rows with 32 bits: there are more than 4294967295 rows");
+  }
+}
 
 double Bmrm::step() {
   bundle_.step(risk_);

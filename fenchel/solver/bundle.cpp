@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include <tbb/parallel_for.h>
-
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/solver/simplex_qp.hpp"
 
@@ -82,7 +81,7 @@ void Bundle::append(std::vector<double> slope, double offset) {
   theta_.push_back(old == 0 ? 1.0 : 0.0);
   idle_.push_back(0);
   std::vector<double> products(old + 1);
-  tbb::parallel_for(std::size_t{0}, old + 1, [&](std::size_t i) { products[i] = plain_dot(slopes_[i], scaled); });
+  parallel_for(old + 1, [&](std::size_t i) { products[i] = plain_dot(slopes_[i], scaled); });
   std::vector<double> grown((old + 1) * (old + 1));
   for (std::size_t i = 0; i < old; ++i) {
     for (std::size_t k = 0; k < old; ++k) grown[i * (old + 1) + k] = matrix_[i * old + k];
@@ -126,8 +125,7 @@ double Bundle::solve_quadratic(double tolerance) {
 std::vector<double> Bundle::derivatives() const {
   std::vector<double> g(slopes_.size()), w(v_.size());
   penalty_.minimizer(v_, w);
-  tbb::parallel_for(std::size_t{0}, g.size(),
-                    [&](std::size_t i) { g[i] = offsets_[i] + plain_dot(slopes_[i], w); });
+  parallel_for(g.size(), [&](std::size_t i) { g[i] = offsets_[i] + plain_dot(slopes_[i], w); });
   return g;
 }
 

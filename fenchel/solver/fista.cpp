@@ -57,23 +57,12 @@ double Fista::step() {
   return passes;
 }
 
-// The gap at y with the dual vector of its gradient, in plain arithmetic: penalty brackets at u = -gradient, and for an l1
-// part the scaling s that makes u feasible, whose price is about (1 - s)^2 R(y) (exactly so for the squared loss).
 Estimate Fista::estimate_at_y(double risk_at_y) const {
   if (const auto& constraint = problem_.penalty.constraint())
     return {.gap = constraint_gap(*constraint, y_, gradient_), .primal = risk_at_y, .scatter = 1.1};
-  double scale = 1.0;
-  for (std::size_t j = 0; j < y_.size(); ++j) {
-    const penalty::Strength g = problem_.penalty[j];
-    if (g.l2 == 0.0 && g.l1 > 0.0 && std::fabs(gradient_[j]) > g.l1)
-      scale = std::min(scale, g.l1 / std::fabs(gradient_[j]));
-  }
-  double sum = (1.0 - scale) * (1.0 - scale) * risk_at_y;
-  for (std::size_t j = 0; j < y_.size(); ++j) {
-    const penalty::Strength g = problem_.penalty[j];
-    sum += g.unpenalized() ? std::fabs(y_[j] * gradient_[j]) : g.fenchel_young(y_[j], -scale * gradient_[j]);
-  }
-  return {.gap = sum, .primal = risk_at_y + problem_.penalty.value(y_), .scatter = 1.1};
+  return {.gap = gradient_gap(problem_.penalty, risk_at_y, y_, gradient_),
+          .primal = risk_at_y + problem_.penalty.value(y_),
+          .scatter = 1.1};
 }
 
 int Fista::backtrack(double risk_at_y) {

@@ -18,7 +18,7 @@ namespace {
 // A step goes this far towards the boundary, and never closer to the end than that.
 constexpr double part_of_the_way = 0.995;
 // Beyond this the matrix would not be worth its memory, or even fit.
-constexpr std::size_t largest_system = 10000;
+constexpr std::size_t largest_system = 5000;
 // Up to here a factorisation costs about as much as what other methods do meanwhile.
 constexpr std::size_t modest_system = 1500;
 constexpr int most_corrections = 3;      // of a direction
@@ -242,7 +242,7 @@ double InteriorPoint::factorize() {
   const double passes = form_matrix();
   // Rounding may leave no positive pivot; then the diagonal grows until there is one.
   const Eigen::VectorXd diagonal = matrix_.diagonal();
-  const double scale = diagonal.maxCoeff();
+  const double scale = diagonal.size() > 0 ? diagonal.maxCoeff() : 0.0;
   for (double lift = 0.0;; lift = std::max(10.0 * lift, unit_roundoff)) {
     if (lift > 0.0) matrix_.diagonal() = (diagonal * (1.0 + lift)).array() + lift * lift * scale;
     factor_.compute(matrix_);
@@ -270,8 +270,9 @@ void InteriorPoint::solve() {
     const Column& c = columns_[j];
     if (c.free()) continue;
     const double below_missing = c.l1 - u_[j] - c.below.slack, above_missing = c.l1 + u_[j] - c.above.slack;
-    column_pull_[j] =
-        c.below.pull() - c.below.ratio() * below_missing - c.above.pull() + c.above.ratio() * above_missing;
+    // Both multipliers after their steps, less w: what rounding made of their difference before is corrected.
+    column_pull_[j] = c.below.target / c.below.slack - c.above.target / c.above.slack - w_[j] -
+                      c.below.ratio() * below_missing + c.above.ratio() * above_missing;
   }
   by_columns_ ? solve_for_columns() : solve_for_rows();
 

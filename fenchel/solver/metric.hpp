@@ -1,8 +1,9 @@
-// Lengths for batch solvers: ||w||^2 = sum_j D_j w_j^2 with D = diag(s_j^2) where the penalty has scales s_j, which is the same as
+// Lengths and gaps for batch solvers: ||w||^2 = sum_j D_j w_j^2 with D = diag(s_j^2) where the penalty has scales s_j, which is the same as
 // working with s_j w_j; plain where it has none.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,25 @@ inline double mean_square_norm(const problem::Problem& problem, std::span<const 
   double sum = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i)
     sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];
+  return sum;
+}
+
+// The gap at w with the dual vector of the gradient, in plain arithmetic: penalty brackets at u = -gradient, and for an l1
+// part the scaling s that makes u feasible, whose price is about (1 - s)^2 R(w) (exactly so for the squared loss).
+inline double gradient_gap(const penalty::Separable& penalty, double risk, std::span<const double> w,
+                           std::span<const double> gradient) {
+  double scale = 1.0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = penalty[j];
+    if (g.l2 == 0.0 && g.l1 > 0.0 && std::fabs(gradient[j]) > g.l1) {
+      scale = std::min(scale, g.l1 / std::fabs(gradient[j]));
+    }
+  }
+  double sum = (1.0 - scale) * (1.0 - scale) * risk;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const penalty::Strength g = penalty[j];
+    sum += g.unpenalized() ? std::fabs(w[j] * gradient[j]) : g.fenchel_young(w[j], -scale * gradient[j]);
+  }
   return sum;
 }
 

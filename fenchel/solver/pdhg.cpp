@@ -71,7 +71,7 @@ double Pdhg::step() {
     induce(now_);
     anchor_ = next_ = now_;
     choose_weight();
-    passes += 4.0 + 2.0 * power_iterations;
+    passes += (problem_.penalty.constraint() ? 4.0 : 6.0) + 2.0 * power_iterations;
   }
   descend();
   ascend();
@@ -88,8 +88,12 @@ void Pdhg::choose_metric() {
   row_metric_.resize(design_.rows(), 1.0);
   std::vector<double> ignored(design_.cols()), sums(design_.cols());
   map_.adjoint(shares_, ignored, sums);
-  // A projection measures all features alike; a bias of its own always has its own length.
-  for (std::size_t j = problem_.penalty.constraint() ? features : 0; j < sums.size(); ++j) {
+  if (problem_.penalty.constraint() && features > 0) {
+    // A projection measures all features alike; a bias of its own always has its own length.
+    const auto end = sums.begin() + static_cast<std::ptrdiff_t>(features);
+    std::fill(sums.begin(), end, *std::max_element(sums.begin(), end));
+  }
+  for (std::size_t j = 0; j < sums.size(); ++j) {
     if (sums[j] > 0.0) column_metric_[j] = sums[j];
   }
   if (problem_.penalty.constraint()) return;

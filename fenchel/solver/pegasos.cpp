@@ -57,7 +57,7 @@ Pegasos::Pegasos(const problem::Problem& problem, const Start& /*start*/, const 
             .factors = factors_,
             .alpha = alpha_,
             .epoch = 0.0,
-            .batch = conduct.batch,
+            .batch = std::min(conduct.batch, problem.rows()),
             .constant = problem.design.constant,
             .bias = problem.free_bias ? &bias_ : nullptr};
 }

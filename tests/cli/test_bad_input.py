@@ -31,7 +31,7 @@ USAGE = {
     "unknown penalty": (["--penalty", "l3"], ["l2", "elastic-net"]),
     "later penalty": (["--penalty", "group-lasso"], ["not part of this version"]),
     "unknown solver": (["--solver", "sgd"], ["sdca", "fista"]),
-    "later solver": (["--solver", "pegasos"], ["not part of this version"]),
+    "later solver": (["--solver", "frank-wolfe"], ["not part of this version"]),
     "unable solver": (["--solver", "fista"], ["smooth", "sdca"]),
     "nobody can": (["--penalty", "none", "--loss", "multiclass-hinge"], ["strongly convex"]),
     "lambda with a constraint": (["--penalty", "l1-ball", "--lambda", "1"], ["--lambda", "--radius"]),

@@ -30,6 +30,21 @@ class Bundle(CliTest):
         self.assertLessEqual(abs(single["primal"] - batch["primal"]), single["gap"] + batch["gap"])
         self.assertEqual(self.fit("--lambda", "0.05", "--batch", "5", "--tol", "0.2")["solver"], "pegasos")
 
+    def test_a_batch_of_more_rows_than_there_are(self):
+        problem = ["--lambda", "0.05", "--bias", "none", "--solver", "pegasos", "--tol", "0.2"]
+        huge = self.fit(*problem, "--batch", "18446744073709551615")
+        self.assertEqual(huge["primal"], self.fit(*problem, "--batch", "24")["primal"])
+
+    def test_a_best_bias_of_zero_at_the_start(self):
+        """Most targets are 0: at w = 0 the best bias is a kink at 0 exactly."""
+        rows = "".join(f"{0 if i % 3 else i - 20} 1:{i % 7 - 3} 2:{i % 5 - 2}\n" for i in range(41))
+        data = self.write("zeros.svm", rows)
+        for loss in ("absolute", "quantile", "epsilon-insensitive"):
+            problem = ["--loss", loss, "--lambda", "0.1", data, "m"]
+            exact = self.json("train", "--quiet", "--solver", "sdca", "--tol", "1e-6", *problem)
+            found = self.json("train", "--quiet", "--solver", "bmrm", "--tol", "1e-6", *problem)
+            self.assertLessEqual(abs(exact["primal"] - found["primal"]), exact["gap"] + found["gap"])
+
     def test_refusals(self):
         self.refused(2, "train", self.small(), "m", "--solver", "pegasos", "--batch", "0", says="--batch")
         self.refused(2, "train", "small.svm", "m", "--solver", "sdca", "--batch", "2",

@@ -31,6 +31,14 @@ class Edges(CliTest):
                             "10", "--bias", "free", self.small(), weights)
         self.assertGreaterEqual(verdict["gap"], 0.0)
 
+    def test_data_without_features(self):
+        data = self.write("empty.svm", "1\n-1\n1\n")
+        for penalty in ("l1", "none"):
+            for solver in ("auto", "interior-point", "pdhg"):
+                found = self.json("train", "--loss", "hinge", "--penalty", penalty, "--bias", "none", "--solver", solver,
+                                  data, "m.fenchel")
+                self.assertEqual(found["primal"], 1.0)
+
     def test_a_C_without_a_lambda_is_refused(self):
         self.refused(2, "train", "--C", "1e308", self.small(), "m.fenchel", says=["--C"])
         self.refused(2, "train", "--C", "1e-320", self.small(), "m.fenchel", says=["--C"])
