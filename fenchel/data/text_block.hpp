@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ class TextBlock {
   }
 
   [[nodiscard]] std::string_view text() const { return {bytes_.get(), size_}; }
+  void clear() { size_ = 0; }
 
  private:
   // Most numbers in files were written by people with few digits. If n / 10^8, rounded, is the number and n has at
@@ -94,28 +96,35 @@ inline std::size_t items_in_block(std::size_t items, std::size_t numbers) {
 // Calls fill(block, begin, end) for consecutive ranges of `items`, in parallel, and writes the blocks in order.
 template <class Fill>
 void write_in_order(Sink& out, std::size_t items, std::size_t in_block, Fill&& fill) {
-  struct Range {
+  // Blocks live here and not in the pipeline, which would not destroy those in flight when a filter throws.
+  struct Slot {
+    TextBlock block{};
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  using Token = std::shared_ptr<TextBlock>;
   using oneapi::tbb::filter_mode;
   using oneapi::tbb::make_filter;
   constexpr std::size_t in_flight = 8;
-  std::size_t next = 0;
-  const auto cut = make_filter<void, Range>(filter_mode::serial_in_order, [&](oneapi::tbb::flow_control& control) {
-    const Range range{next, next + std::min(in_block, items - next)};
-    if (range.begin == items) control.stop();
-    next = range.end;
-    return range;
-  });
-  const auto format = make_filter<Range, Token>(filter_mode::parallel, [&](Range range) {
-    auto block = std::make_shared<TextBlock>();
-    fill(*block, range.begin, range.end);
-    return block;
+  std::vector<Slot> slots(in_flight);  // written in order: when one is used again, its last block has been written
+  std::size_t next = 0, count = 0;
+  const auto cut =
+      make_filter<void, Slot*>(filter_mode::serial_in_order, [&](oneapi::tbb::flow_control& control) -> Slot* {
+        if (next == items) {
+          control.stop();
+          return nullptr;
+        }
+        Slot& slot = slots[count++ % in_flight];
+        slot.begin = next;
+        slot.end = next += std::min(in_block, items - next);
+        return &slot;
+      });
+  const auto format = make_filter<Slot*, Slot*>(filter_mode::parallel, [&](Slot* slot) {
+    slot->block.clear();
+    fill(slot->block, slot->begin, slot->end);
+    return slot;
   });
   const auto write =
-      make_filter<Token, void>(filter_mode::serial_in_order, [&](const Token& block) { out.write(block->text()); });
+      make_filter<Slot*, void>(filter_mode::serial_in_order, [&](Slot* slot) { out.write(slot->block.text()); });
   oneapi::tbb::parallel_pipeline(in_flight, cut & format & write);
 }
 
