@@ -29,12 +29,26 @@ endif()
 # Test files may use the same names for their helpers, and are compiled more often than they run.
 set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD OFF)
 target_compile_options(fenchel_tests PRIVATE -O0)
+# These make much text before they test.
+file(GLOB large_sources CONFIGURE_DEPENDS tests/data/*_large_test.cpp)
+set_source_files_properties(${large_sources} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 
 # Test suites whose name ends in `Slow` wait for a full run and never run sanitized. Discovery at test time keeps the
 # build from running what it builds.
 set(discovery WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
-gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "-*Slow.*" PROPERTIES LABELS unit TIMEOUT 300)
-gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "*Slow.*" PROPERTIES LABELS full TIMEOUT 1800)
+set(FENCHEL_TEST_SHARDS 0 CACHE STRING "Run the C++ tests in so many processes; 0: one a test, which is slow to start sanitized")
+if(FENCHEL_TEST_SHARDS)
+  math(EXPR last_shard "${FENCHEL_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last_shard})
+    add_test(NAME unit_shard_${shard} COMMAND fenchel_tests --gtest_filter=-*Slow.* --gtest_brief=1
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(unit_shard_${shard} PROPERTIES LABELS unit COST 100 TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${FENCHEL_TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+else()
+  gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "-*Slow.*" PROPERTIES LABELS unit TIMEOUT 300)
+  gtest_discover_tests(fenchel_tests ${discovery} TEST_FILTER "*Slow.*" PROPERTIES LABELS full TIMEOUT 1800)
+endif()
 
 # --- Python: every tests/*/test_*.py is one test; exit code 77 says "skipped" ---
 # The system's interpreter first: that is where the packages of `./dev setup` go.

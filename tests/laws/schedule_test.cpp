@@ -84,9 +84,9 @@ void for_each_run(std::size_t n, Visit&& visit) {
 }
 
 TEST(Schedule, CertificatesKeepToTheirBudget) {
-  for_each_run(400, [](const Medium& medium, const registry::SolverEntry& entry, run::Options options,
+  for_each_run(150, [](const Medium& medium, const registry::SolverEntry& entry, run::Options options,
                        const std::string& label) {
-    options.max_passes = 600;
+    options.max_passes = 300;
     const run::Result result = medium.run(entry, options);
     // The certificate that a limit asks for is the one exception.
     const double last = result.status == run::Status::optimal ? 0.0 : 2.0;
