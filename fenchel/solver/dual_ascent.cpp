@@ -7,6 +7,7 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/solver/block_merge.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -315,35 +316,16 @@ kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> orde
 
 // Adds the blocks' changes; see the top of the header.
 void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states) {
-  struct Norms {
-    double separate = 0.0;  // sum ||u_k||^2
-    double together = 0.0;  // ||sum u_k||^2
-    void add(const Norms& other) {
-      separate += other.separate;
-      together += other.together;
-    }
-  };
-  const auto measure = [&](Norms& norms, double strength, auto&& change_of) {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < states.size(); ++k) {
-      const double change = change_of(k);
-      norms.separate += strength * change * change;
-      sum += change;
-    }
-    norms.together += strength * sum * sum;
-  };
   double nu = 1.0;
   if (ridge()) {
-    Norms norms = block_sum<Norms>(induced_.size(), [&](std::size_t j, Norms& local) {
-      measure(local, problem_.penalty.base().l2 + kappa_,
-              [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
+    BlockNorms norms = block_sum<BlockNorms>(induced_.size(), [&](std::size_t j, BlockNorms& local) {
+      local.measure(problem_.penalty.base().l2 + kappa_, states.size(),
+                    [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
     });
-    if (bias_step_ > 0.0) measure(norms, 1.0 / bias_step_, [&](std::size_t k) { return states[k].b - b_; });
-    if (norms.separate > 0.0) {
-      const double ratio = norms.together / norms.separate;
-      nu = std::min(1.0, sigma_ / ratio);
-      sigma_ = std::clamp(0.5 * sigma_ + 0.5 * ratio * 1.05, 1.0, static_cast<double>(states.size()));
+    if (bias_step_ > 0.0) {
+      norms.measure(1.0 / bias_step_, states.size(), [&](std::size_t k) { return states[k].b - b_; });
     }
+    nu = norms.step(states.size(), sigma_);
   }
   const double factor = nu / states.front().caution;
   for_each_block(induced_.size(), [&](std::size_t begin, std::size_t end) {

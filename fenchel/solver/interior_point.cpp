@@ -222,7 +222,7 @@ double InteriorPoint::form_matrix() {
     for (std::size_t j = 0; j < columns_.size(); ++j) {
       if (!columns_[j].free()) matrix_.diagonal()[static_cast<Eigen::Index>(j)] += 1.0 / column_hold_[j];
     }
-    return 1.0;
+    return sums_.gram_work(all_.rows) / sums_.nonzeros();
   }
   kernel::inner_products(design_, column_hold_, matrix_);
   for (std::size_t i = 0; i < row_hold_.size(); ++i) {

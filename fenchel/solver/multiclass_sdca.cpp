@@ -8,6 +8,7 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/solver/block_merge.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -216,35 +217,17 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
 
 // Adds the blocks' changes with the step nu of dual_ascent.hpp.
 void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
-  struct Norms {
-    double separate = 0.0;  // sum ||u_k||^2
-    double together = 0.0;  // ||sum u_k||^2
-    void add(const Norms& other) {
-      separate += other.separate;
-      together += other.together;
-    }
-    void measure(double strength, std::span<const std::vector<double>> copies, double before, std::size_t entry) {
-      double sum = 0.0;
-      for (const std::vector<double>& copy : copies) {
-        const double change = copy[entry] - before;
-        separate += strength * change * change;
-        sum += change;
-      }
-      together += strength * sum * sum;
-    }
-  };
   const double caution = sigma_;
   double nu = 1.0;
   if (plain_) {
-    Norms norms = block_sum<Norms>(stored_.size(), [&](std::size_t e, Norms& local) {
-      local.measure(1.0 / inverse_l2_.front(), copies_, stored_[e], e);
+    const std::size_t blocks = copies_.size();
+    BlockNorms norms = block_sum<BlockNorms>(stored_.size(), [&](std::size_t e, BlockNorms& local) {
+      local.measure(1.0 / inverse_l2_.front(), blocks, [&](std::size_t k) { return copies_[k][e] - stored_[e]; });
     });
-    for (std::size_t l = 0; l < b_.size(); ++l) norms.measure(1.0 / bias_step_, biases_, b_[l], l);
-    if (norms.separate > 0.0) {
-      const double ratio = norms.together / norms.separate;
-      nu = std::min(1.0, sigma_ / ratio);
-      sigma_ = std::clamp(0.5 * sigma_ + 0.5 * ratio * 1.05, 1.0, static_cast<double>(copies_.size()));
+    for (std::size_t l = 0; l < b_.size(); ++l) {
+      norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return biases_[k][l] - b_[l]; });
     }
+    nu = norms.step(blocks, sigma_);
   }
   const auto add = [factor = nu / caution](std::span<const std::vector<double>> copies, double& entry,
                                            std::size_t e) {

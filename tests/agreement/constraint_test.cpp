@@ -129,11 +129,11 @@ TEST_P(Constraints, EverySolverAgreesWithTheReference) {
                      std::to_string(static_cast<int>(bias)) + " seed " + std::to_string(seed));
         const auto solver = entry.make(problem, {}, {.seed = 5});
         const run::Result r = run::run(problem, *solver, {.tolerance = tolerance, .max_passes = 40000});
-        // Without smoothness pdhg may rest on a plateau for longer than the loop waits: what it then claims must be true.
+        // Without smoothness pdhg may rest on a plateau for longer than the loop waits, but near the optimum only.
         const bool must = loss::smoothness(problem.loss) > 0.0;
         EXPECT_TRUE(r.status == run::Status::optimal || !must)
             << run::name(r.status) << " gap " << r.certificate.gap << " passes " << r.passes;
-        EXPECT_LE(r.certificate.gap, 0.02 * (1.0 + r.certificate.primal));
+        EXPECT_LE(r.certificate.gap, 1e-4 * (1.0 + r.certificate.primal));
         expect_sound(instance, bracket, r.w, r.b, r.certificate);
         EXPECT_TRUE(penalty::contains(set, r.w));
         // What is stored certifies again, and nothing outside the set ever does.
