@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include <Eigen/Core>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/data/dot.hpp"
 #include "fenchel/data/matrix.hpp"
 
@@ -37,7 +36,7 @@ void scatter_outer_product(const Row& row, double h, double constant, double* lo
 class Panel {
  public:
   Panel(double* lower, std::size_t d, double sign)
-      : lower_(lower), sign_(sign), rows_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), width)) {}
+      : lower_(lower), sign_(sign), rows_(dense::Matrix::Zero(static_cast<Eigen::Index>(d), width)) {}
 
   template <class Row>
   void add(const Row& row, double magnitude, double constant) {
@@ -50,8 +49,7 @@ class Panel {
   }
   void flush() {
     if (used_ == 0) return;
-    Eigen::Map<Eigen::MatrixXd> gram(lower_, rows_.rows(), rows_.rows());
-    gram.selfadjointView<Eigen::Lower>().rankUpdate(rows_.leftCols(used_), sign_);
+    dense::add_outer_square(lower_, rows_.leftCols(used_), sign_);
     used_ = 0;
   }
 
@@ -59,7 +57,7 @@ class Panel {
   static constexpr Eigen::Index width = 64;
   double* lower_;
   double sign_;
-  Eigen::MatrixXd rows_;
+  dense::Matrix rows_;
   Eigen::Index used_ = 0;
 };
 

@@ -5,20 +5,19 @@
 #include <span>
 #include <vector>
 
-#include <tbb/parallel_for.h>
-#include <Eigen/Core>
-
+#include "fenchel/base/dense.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/dot.hpp"
 #include "fenchel/data/linear_map.hpp"
 
 namespace fenchel::kernel {
 
-inline void inner_products(const data::Design& design, std::span<const double> h, Eigen::MatrixXd& lower) {
+inline void inner_products(const data::Design& design, std::span<const double> h, dense::Matrix& lower) {
   const std::size_t n = design.rows(), d = design.cols();
   const double constant = design.constant != 0.0 ? design.constant * design.constant * h[d - 1] : 0.0;
   std::visit(
       [&](const auto& matrix) {
-        tbb::parallel_for(std::size_t{0}, n, [&](std::size_t i) {
+        parallel_for(n, [&](std::size_t i) {
           std::vector<double> scaled(d, 0.0);
           matrix.row(i).for_each([&](std::size_t j, double x) { scaled[j] = h[j] * x; });
           for (std::size_t k = 0; k <= i; ++k) {

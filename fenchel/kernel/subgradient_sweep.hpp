@@ -1,6 +1,6 @@
-// One sweep of stochastic subgradient steps over a given order of rows, templated on storage, loss and link. A link keeps the
-// sum s of everything that was added, and maps it to weights; the step sizes 1/(lambda t) make w = s / (lambda N) after N
-// rows, so that no step touches more of it than its rows do.
+// One sweep of stochastic subgradient steps over a given order of rows, templated on storage and link. A link keeps the sum s
+// of everything that was added, and maps it to weights; the step sizes 1/(lambda t) make w = s / (lambda N) after N rows, so
+// that no step touches more of it than its rows do.
 #pragma once
 
 #include <algorithm>
@@ -78,8 +78,37 @@ struct SubgradientReport {
   double terms = 0.0;  // Fenchel-Young
 };
 
-template <class Rows, class L, class Link>
-SubgradientReport subgradient_sweep(const Rows& rows, const L& loss, Link& link, SubgradientState& state) {
+// The part of a visit that knows the loss and sees no data, called through a pointer as RowVisit is.
+class SubgradientVisit {
+ public:
+  template <class L>
+  explicit SubgradientVisit(const L& loss) : loss_(&loss), visit_(&visit<L>) {}
+
+  // The score of row i is z, of which b is the free bias. Returns what its factor makes of the subgradient.
+  double operator()(SubgradientState& state, SubgradientReport& report, std::uint32_t i, double z, double b) const {
+    return visit_(loss_, state, report, i, z, b);
+  }
+
+ private:
+  template <class L>
+  static double visit(const void* erased, SubgradientState& state, SubgradientReport& report, std::uint32_t i,
+                      double z, double b) {
+    const L& loss = *static_cast<const L*>(erased);
+    const double y = state.targets[i];
+    const double u = loss::project_dual(loss, y, -loss.derivative(y, z));
+    state.alpha[i] += (u - state.alpha[i]) / state.epoch;
+    report.losses += state.factors[i] * loss.value(y, z);
+    report.terms += state.factors[i] * (loss.fenchel_young(y, z, state.alpha[i]) - b * state.alpha[i]);
+    return state.factors[i] * u;
+  }
+
+  const void* loss_;
+  double (*visit_)(const void*, SubgradientState&, SubgradientReport&, std::uint32_t, double, double);
+};
+
+template <class Rows, class Link>
+SubgradientReport subgradient_sweep(const Rows& rows, const SubgradientVisit& visit, Link& link,
+                                    SubgradientState& state) {
   SubgradientReport report;
   const std::size_t constant_column = rows.cols();
   const std::span<const std::uint32_t> order = state.order;
@@ -94,14 +123,9 @@ SubgradientReport subgradient_sweep(const Rows& rows, const L& loss, Link& link,
       const std::uint32_t i = order[k];
       double z = link.dot(rows.row(i));
       if (state.constant != 0.0) z += state.constant * link.at(constant_column);
-      z = scale * z + b;
-      const double y = state.targets[i];
-      const double u = loss::project_dual(loss, y, -loss.derivative(y, z));
-      state.alpha[i] += (u - state.alpha[i]) / state.epoch;
-      state.changes[k - begin] = state.factors[i] * u;
-      outcome += state.factors[i] * u;
-      report.losses += state.factors[i] * loss.value(y, z);
-      report.terms += state.factors[i] * (loss.fenchel_young(y, z, state.alpha[i]) - b * state.alpha[i]);
+      const double change = visit(state, report, i, scale * z + b, b);
+      state.changes[k - begin] = change;
+      outcome += change;
     }
     for (std::size_t k = begin; k < end; ++k) {
       const double change = state.changes[k - begin];

@@ -4,10 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
-#include <Eigen/Eigenvalues>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/problem/certificate.hpp"
 #include "fenchel/problem/feasibility.hpp"
@@ -54,12 +51,12 @@ Columns gather(const Problem& problem, std::span<const std::size_t> columns) {
 }
 
 // A' diag(weight) A, row by row over the nonzeros where there are few (indicator columns), as one product otherwise.
-Eigen::MatrixXd weighted_gram(const Columns& a, const Eigen::VectorXd& weight) {
+dense::Matrix weighted_gram(const Columns& a, const dense::Vector& weight) {
   if ((a.array() != 0.0).count() * 4 > a.size()) {
     const Columns scaled = weight.asDiagonal() * a;
-    return a.transpose() * scaled;
+    return dense::outer_product(a.transpose(), scaled.transpose());
   }
-  Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(a.cols(), a.cols());
+  dense::Matrix gram = dense::Matrix::Zero(a.cols(), a.cols());
   std::vector<Eigen::Index> entries;
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     if (weight[i] == 0.0) continue;
@@ -78,7 +75,7 @@ Eigen::MatrixXd weighted_gram(const Columns& a, const Eigen::VectorXd& weight) {
 // Whether column j equals the combination of the base columns with these coefficients, exactly, on every row: products
 // and sums are error-free or the answer is no.
 bool exactly_dependent(const Columns& a, Eigen::Index j, std::span<const Eigen::Index> base,
-                       const Eigen::VectorXd& coefficients) {
+                       const dense::Vector& coefficients) {
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     double sum = -a(i, j);
     for (std::size_t k = 0; k < base.size(); ++k) {
@@ -99,13 +96,13 @@ bool exactly_dependent(const Columns& a, Eigen::Index j, std::span<const Eigen::
 Columns independent_columns(const Columns& a) {
   constexpr double vanishing = 1e-9;
   constexpr double largest_coefficient = 1024.0;
-  const Eigen::MatrixXd gram = weighted_gram(a, Eigen::VectorXd::Ones(a.rows()));
+  const dense::Matrix gram = weighted_gram(a, dense::Vector::Ones(a.rows()));
   std::vector<Eigen::Index> base;
   std::vector<Eigen::Index> kept;
-  Eigen::MatrixXd factor(a.cols(), a.cols());         // lower triangle of the base's Gram matrix
+  dense::Matrix factor(a.cols(), a.cols());           // lower triangle of the base's Gram matrix
   for (Eigen::Index j = a.cols() - 1; j >= 0; --j) {  // from the last, so that the bias belongs to the base
     const auto size = static_cast<Eigen::Index>(base.size());
-    Eigen::VectorXd row(size);
+    dense::Vector row(size);
     for (Eigen::Index k = 0; k < size; ++k) row[k] = gram(base[static_cast<std::size_t>(k)], j);
     const auto lower = factor.topLeftCorner(size, size).triangularView<Eigen::Lower>();
     if (size > 0) lower.solveInPlace(row);
@@ -117,7 +114,7 @@ Columns independent_columns(const Columns& a) {
       kept.push_back(j);
       continue;
     }
-    Eigen::VectorXd coefficients = row;
+    dense::Vector coefficients = row;
     if (size > 0) lower.transpose().solveInPlace(coefficients);
     coefficients = coefficients.array().round();
     const bool small = coefficients.size() == 0 || coefficients.cwiseAbs().maxCoeff() <= largest_coefficient;
@@ -126,8 +123,8 @@ Columns independent_columns(const Columns& a) {
   return a(Eigen::all, kept);
 }
 
-Eigen::VectorXd rooms(const Problem& problem, std::span<const double> beta) {
-  Eigen::VectorXd room(static_cast<Eigen::Index>(beta.size()));
+dense::Vector rooms(const Problem& problem, std::span<const double> beta) {
+  dense::Vector room(static_cast<Eigen::Index>(beta.size()));
   for (std::size_t i = 0; i < beta.size(); ++i) {
     room[static_cast<Eigen::Index>(i)] = dual_room(beta[i], dual_box(problem, i), problem.sample.weight(i));
   }
@@ -136,7 +133,7 @@ Eigen::VectorXd rooms(const Problem& problem, std::span<const double> beta) {
 
 // A' beta in twice the working precision, with a bound on what is left of the error.
 struct Residual {
-  Eigen::VectorXd value;
+  dense::Vector value;
   double norm_bound = 0.0;
 };
 
@@ -154,10 +151,10 @@ Residual residual(const Columns& a, std::span<const double> beta) {
       magnitudes[j] += std::fabs(product);
     }
   }
-  Residual result{.value = Eigen::VectorXd(a.cols())};
+  Residual result{.value = dense::Vector(a.cols())};
   const double second_order = std::pow(gamma_bound(2.0 * static_cast<double>(beta.size()) + 2), 2);
   // Scaled by the largest bound, so that no square underflows.
-  Eigen::VectorXd bounds(a.cols());
+  dense::Vector bounds(a.cols());
   for (std::size_t j = 0; j < count; ++j) {
     const double value = sums[j].total();
     result.value[static_cast<Eigen::Index>(j)] = value;
@@ -171,13 +168,12 @@ Residual residual(const Columns& a, std::span<const double> beta) {
 }
 
 // A lower bound on the smallest eigenvalue of A' H A, or nothing where none above 0 can be proved.
-std::optional<double> smallest_eigenvalue(const Columns& a, const Eigen::VectorXd& room, const Eigen::MatrixXd& m) {
-  const double estimate =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m, Eigen::EigenvaluesOnly).eigenvalues()[0];
+std::optional<double> smallest_eigenvalue(const Columns& a, const dense::Vector& room, const dense::Matrix& m) {
+  const double estimate = dense::smallest_eigenvalue(m);
   if (!(estimate > 0.0)) return std::nullopt;
   const double shift = 0.5 * estimate;
-  const Eigen::MatrixXd shifted = m - shift * Eigen::MatrixXd::Identity(m.rows(), m.cols());
-  if (Eigen::LLT<Eigen::MatrixXd>(shifted).info() != Eigen::Success) return std::nullopt;
+  const dense::Matrix shifted = m - shift * dense::Matrix::Identity(m.rows(), m.cols());
+  if (!dense::Cholesky().factorize(shifted)) return std::nullopt;
   const double trace = (a.rowwise().squaredNorm().array() * room.array()).sum();
   const double product_error = gamma_bound(static_cast<double>(a.rows()) + 8) * trace;
   const double cholesky_error = gamma_bound(static_cast<double>(a.cols()) + 8) * trace;
@@ -207,7 +203,7 @@ bool prove(const Problem& problem, const Columns& columns, DualPoint& point) {
   }
   const Columns a = active_columns(columns, point.beta);
   if (a.cols() == 0) return true;
-  const Eigen::VectorXd room = rooms(problem, point.beta);
+  const dense::Vector room = rooms(problem, point.beta);
   const std::optional<double> eigenvalue = smallest_eigenvalue(a, room, weighted_gram(a, room));
   if (!eigenvalue) return false;
   const double reach = widen(residual(a, point.beta).norm_bound / *eigenvalue);
@@ -228,10 +224,10 @@ void correct(const Problem& problem, const Columns& a, std::span<double> beta) {
   constexpr int corrections = 4;
   constexpr double negligible = 1e-12;
   for (int k = 0; k < corrections; ++k) {
-    const Eigen::VectorXd room = rooms(problem, beta);
-    const Eigen::VectorXd y = weighted_gram(a, room).ldlt().solve(residual(a, beta).value);
+    const dense::Vector room = rooms(problem, beta);
+    const dense::Vector y = dense::solve_semidefinite(weighted_gram(a, room), residual(a, beta).value);
     if (!y.allFinite()) return;
-    const Eigen::VectorXd step = room.cwiseProduct(a * y);
+    const dense::Vector step = room.cwiseProduct(a * y);
     for (std::size_t i = 0; i < beta.size(); ++i) {
       const double moved = dual_box(problem, i).clamp(beta[i] - step[static_cast<Eigen::Index>(i)]);
       beta[i] = std::fabs(moved) <= negligible * std::fabs(beta[i]) ? 0.0 : moved;

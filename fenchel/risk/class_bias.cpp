@@ -4,8 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <Eigen/Dense>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 
@@ -112,12 +111,12 @@ std::vector<double> minimize_shifts(std::vector<double> start,
   const auto k = static_cast<Eigen::Index>(start.size());
   ShiftModel here = at(start);
   for (int step = 0; step < most_steps && std::isfinite(here.value); ++step) {
-    const Eigen::Map<const Eigen::VectorXd> gradient(here.gradient.data(), k);
+    const Eigen::Map<const dense::Vector> gradient(here.gradient.data(), k);
     if (gradient.lpNorm<Eigen::Infinity>() <= 4 * unit_roundoff) break;
-    Eigen::MatrixXd system = Eigen::Map<const Eigen::MatrixXd>(here.curvature.data(), k, k);
+    dense::Matrix system = Eigen::Map<const dense::Matrix>(here.curvature.data(), k, k);
     // Along (1, ..., 1), and along classes that no row holds in place, there is no curvature.
     system.diagonal().array() += 1e-9 * std::max(system.diagonal().maxCoeff(), 1e-3);
-    const Eigen::VectorXd direction = -system.ldlt().solve(gradient);
+    const dense::Vector direction = -dense::solve_semidefinite(system, gradient);
     const double slope = gradient.dot(direction);
     if (!(slope < 0.0)) break;
     double length = 1.0;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <Eigen/QR>
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
@@ -38,7 +37,7 @@ bool same_slope(double a, double b) {
   return std::fabs(a - b) <= 8 * unit_roundoff * std::max(std::fabs(a), std::fabs(b));
 }
 
-Eigen::Map<Eigen::VectorXd> as_vector(std::vector<double>& values) {
+Eigen::Map<dense::Vector> as_vector(std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
@@ -241,12 +240,11 @@ double InteriorPoint::form_matrix() {
 double InteriorPoint::factorize() {
   const double passes = form_matrix();
   // Rounding may leave no positive pivot; then the diagonal grows until there is one.
-  const Eigen::VectorXd diagonal = matrix_.diagonal();
+  const dense::Vector diagonal = matrix_.diagonal();
   const double scale = diagonal.size() > 0 ? diagonal.maxCoeff() : 0.0;
   for (double lift = 0.0;; lift = std::max(10.0 * lift, unit_roundoff)) {
     if (lift > 0.0) matrix_.diagonal() = (diagonal * (1.0 + lift)).array() + lift * lift * scale;
-    factor_.compute(matrix_);
-    if (factor_.info() == Eigen::Success || !(lift < 1.0)) break;
+    if (factor_.factorize(matrix_) || !(lift < 1.0)) break;
   }
   if (by_columns_ || free_.empty()) return passes;
   free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
@@ -295,7 +293,7 @@ void InteriorPoint::solve_for_columns() {
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     w_step_[j] = u_step_[j] + (columns_[j].free() ? u_[j] : column_pull_[j] / column_hold_[j]);
   }
-  factor_.solveInPlace(as_vector(w_step_));
+  factor_.solve_in_place(as_vector(w_step_));
   map_.margins(w_step_, z_step_);
   for (std::size_t i = 0; i < beta_step_.size(); ++i) beta_step_[i] = row_pull_[i] - row_hold_[i] * z_step_[i];
   map_.adjoint(beta_step_, u_step_);
@@ -308,13 +306,12 @@ void InteriorPoint::solve_for_rows() {
   for (std::size_t i = 0; i < beta_step_.size(); ++i) {
     beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
   }
-  factor_.solveInPlace(as_vector(beta_step_));
-  Eigen::VectorXd free_steps(static_cast<Eigen::Index>(free_.size()));
+  factor_.solve_in_place(as_vector(beta_step_));
+  dense::Vector free_steps(static_cast<Eigen::Index>(free_.size()));
   if (!free_.empty()) {
-    Eigen::VectorXd missing = free_columns_.transpose() * as_vector(beta_step_);
+    dense::Vector missing = free_columns_.transpose() * as_vector(beta_step_);
     for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] += u_[free_[k]];
-    const Eigen::MatrixXd border = free_columns_.transpose() * free_solutions_;
-    free_steps = border.colPivHouseholderQr().solve(missing);
+    free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_), missing);
     as_vector(beta_step_) -= free_solutions_ * free_steps;
   }
   map_.adjoint(beta_step_, u_step_);

@@ -14,9 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/solver/row_sums.hpp"
 #include "fenchel/solver/solver.hpp"
@@ -118,8 +116,8 @@ class InteriorPoint final : public Solver {
   std::vector<double> row_hold_, row_pull_;        // beta_step = row_pull - row_hold z_step
   std::vector<double> column_hold_, column_pull_;  // w_step = column_pull + column_hold u_step, where penalised
   std::vector<double> offered_w_, offered_alpha_;
-  Eigen::MatrixXd matrix_, free_columns_, free_solutions_;
-  Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factor_;
+  dense::Matrix matrix_, free_columns_, free_solutions_;
+  dense::Cholesky factor_;
   Estimate estimate_;
   bool stationary_ = false;
 };

@@ -113,16 +113,15 @@ void NormalSystem::form_gram(std::span<const double> h) {
 // Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
 void NormalSystem::factorize() {
   const auto d = static_cast<Eigen::Index>(sums_.dimension());
-  const Eigen::Map<const Eigen::MatrixXd> gram(gram_.data(), d, d);
+  const Eigen::Map<const dense::Matrix> gram(gram_.data(), d, d);
   double lift = 0.0;
   for (;;) {
-    Eigen::MatrixXd matrix = scale_ * gram;
+    dense::Matrix matrix = scale_ * gram;
     for (Eigen::Index j = 0; j < d; ++j) {
       const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
       matrix(j, j) = own * (1.0 + lift);
     }
-    factor_.compute(matrix);
-    if (factor_.info() == Eigen::Success || lift > 1.0) return;
+    if (factor_.factorize(matrix) || lift > 1.0) return;
     lift = lift == 0.0 ? 1e-14 : 10 * lift;
   }
 }
@@ -150,16 +149,18 @@ double NormalSystem::solve(std::span<const double> rhs, std::span<const double> 
 // With one step of iterative refinement, which a lifted diagonal or a bad condition needs and others hardly notice.
 double NormalSystem::solve_direct(std::span<const double> rhs, std::span<double> d, std::span<double> residual) {
   const auto size = static_cast<Eigen::Index>(rhs.size());
-  const Eigen::Map<const Eigen::VectorXd> b(rhs.data(), size), ridge(ridge_.data(), size);
-  const Eigen::Map<const Eigen::MatrixXd> gram(gram_.data(), size, size);
-  Eigen::Map<Eigen::VectorXd> x(d.data(), size), r(residual.data(), size);
+  const Eigen::Map<const dense::Vector> b(rhs.data(), size), ridge(ridge_.data(), size);
+  const Eigen::Map<const dense::Matrix> gram(gram_.data(), size, size);
+  Eigen::Map<dense::Vector> x(d.data(), size), r(residual.data(), size);
   const auto look = [&] {
     r.noalias() = gram.selfadjointView<Eigen::Lower>() * x;
     r = b - scale_ * r - ridge.cwiseProduct(x);
   };
-  x = factor_.solve(b);
+  x = b;
+  factor_.solve_in_place(x);
   look();
-  const Eigen::VectorXd correction = factor_.solve(r);
+  dense::Vector correction = r;
+  factor_.solve_in_place(correction);
   const double before = r.norm();
   x += correction;
   look();

@@ -9,9 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/solver/row_sums.hpp"
 
 namespace fenchel::solver {
@@ -56,7 +54,7 @@ class NormalSystem {
   std::vector<double> gram_;     // X' diag(weights) X, lower triangle; empty: never formed
   std::vector<double> changes_;  // of weights, to be added
   int updates_ = 0;              // since it was formed from nothing
-  Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> factor_;
+  dense::Cholesky factor_;
   double last_iterations_work_ = 0.0;  // products of the last solution by conjugate gradients
 
   RowSums::Cut active_;              // rows with a weight

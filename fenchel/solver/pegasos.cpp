@@ -69,16 +69,17 @@ double Pegasos::weight(std::size_t j) const {
 
 void Pegasos::visit(std::span<const std::uint32_t> order) {
   state_.order = order;
+  const auto row_visit = std::visit([](const auto& loss) { return kernel::SubgradientVisit(loss); }, problem_.loss);
   const kernel::SubgradientReport report = std::visit(
-      [&](const auto& rows, const auto& loss) {
+      [&](const auto& rows) {
         if (inverse_l2_.empty()) {
           kernel::EvenSum link{.s = sum_, .inverse_l2 = 1.0 / problem_.penalty.base().l2};
-          return kernel::subgradient_sweep(rows, loss, link, state_);
+          return kernel::subgradient_sweep(rows, row_visit, link, state_);
         }
         kernel::UnevenSum link{.s = sum_, .inverse_l2 = inverse_l2_};
-        return kernel::subgradient_sweep(rows, loss, link, state_);
+        return kernel::subgradient_sweep(rows, row_visit, link, state_);
       },
-      problem_.design.matrix, problem_.loss);
+      problem_.design.matrix);
   seen_.losses += report.losses;
   seen_.terms += report.terms;
 }

@@ -5,9 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
-
+#include "fenchel/base/dense.hpp"
 #include "fenchel/base/interval.hpp"
 
 namespace fenchel::solver {
@@ -20,7 +18,7 @@ constexpr double least_ridge = 1e-13;
 
 class SimplexQp {
  public:
-  using Vector = Eigen::VectorXd;
+  using Vector = dense::Vector;
 
   SimplexQp(std::span<const double> Q, std::span<const double> b, std::span<double> theta)
       : Q_(Q.data(), static_cast<Eigen::Index>(b.size()), static_cast<Eigen::Index>(b.size())),
@@ -109,7 +107,7 @@ class SimplexQp {
     }
     if (support_.empty()) return true;
     const auto size = static_cast<Eigen::Index>(support_.size());
-    Eigen::MatrixXd M(size, size);
+    dense::Matrix M(size, size);
     Vector rise(size);
     for (Eigen::Index p = 0; p < size; ++p) {
       const Eigen::Index j = support_[static_cast<std::size_t>(p)];
@@ -143,19 +141,21 @@ class SimplexQp {
     return leaving < 0;
   }
 
-  static Vector solve(Eigen::MatrixXd& M, const Vector& rise) {
+  static Vector solve(dense::Matrix& M, Vector rise) {
     const double scale = std::max(M.diagonal().maxCoeff(), std::numeric_limits<double>::min());
     double added = 0.0;
+    dense::Cholesky factor;
     for (double ridge = least_ridge; ridge < 1.0; ridge *= 100) {
       M.diagonal().array() += ridge * scale - added;
       added = ridge * scale;
-      const Eigen::LLT<Eigen::MatrixXd> factorisation(M);
-      if (factorisation.info() == Eigen::Success) return factorisation.solve(rise);
+      if (!factor.factorize(M)) continue;
+      factor.solve_in_place(rise);
+      return rise;
     }
     return rise / scale;
   }
 
-  Eigen::Map<const Eigen::MatrixXd> Q_;
+  Eigen::Map<const dense::Matrix> Q_;
   Vector b_;
   Eigen::Map<Vector> theta_;
   Vector g_;

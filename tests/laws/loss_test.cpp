@@ -337,8 +337,7 @@ TYPED_TEST(LossLaws, DualStepIsFeasibleAndBeatsRandomPoints) {
         const double reach = 5 * (1 + std::fabs(step - alpha));
         std::uniform_real_distribution<double> anywhere(std::max(domain.low, step - reach),
                                                         std::min(domain.high, step + reach));
-        const int trials = std::is_same_v<TypeParam, Logistic> ? 40 : 200;  // from each of five starts
-        for (int i = 0; i < trials; ++i) {
+        for (int i = 0; i < 40; ++i) {
           const double t = anywhere(this->random);
           ASSERT_GE(best + slack, objective(t)) << this->print(loss, y, alpha, z, q, step, t);
         }
