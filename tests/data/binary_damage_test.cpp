@@ -24,13 +24,19 @@ using test::repair_header;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// One bit of every byte, and all of those that hold the header and the beginnings of the sections.
+// The header and the sections, which begin at pages; the rest of the pages is filling.
+bool holds_something(std::size_t i) { return i % 4096 < (i < 4096 ? 360 : 56); }
+// Of the filling, a part is enough.
+bool worth_a_look(std::size_t i) { return holds_something(i) || i % 7 == 0; }
+
+// All bits of what holds something, and one bit of bytes of the filling.
 TEST(BinaryDamage, EveryFlippedBitIsFound) {
   for (const Dataset& data : {sparse_sample(), dense_sample()}) {
     std::string text = stored(data, {.columns = true});
     for (std::size_t i = 0; i < text.size(); ++i) {
+      if (!worth_a_look(i)) continue;
       const char before = text[i];
-      const bool all = i % 4096 < (i < 4096 ? 360 : 56);
+      const bool all = holds_something(i);
       for (std::size_t bit = all ? 0 : i % 8; bit < (all ? 8 : i % 8 + 1); ++bit) {
         text[i] = static_cast<char>(before ^ (1 << bit));
         EXPECT_NE(damage(text), "nothing was thrown") << "bit " << bit << " of byte " << i;
@@ -45,6 +51,7 @@ TEST(BinaryDamage, FlipsThatOpeningAndOnePassMissAreHarmless) {
   const Dataset data = sparse_sample();
   std::string text = stored(data);
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!worth_a_look(i)) continue;
     text[i] ^= 16;
     try {
       const Dataset again = opened(text);
@@ -59,6 +66,7 @@ TEST(BinaryDamage, FlipsThatOpeningAndOnePassMissAreHarmless) {
 TEST(BinaryDamage, EveryTruncationIsRefused) {
   const std::string text = stored(sparse_sample());
   for (std::size_t size = 0; size < text.size(); ++size) {
+    if (!worth_a_look(size)) continue;
     expect_says(refusal(std::string_view(text).substr(0, size)),
                 size < 8 ? "is not in fenchel's binary format" : "is truncated");
   }
