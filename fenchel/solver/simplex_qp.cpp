@@ -144,12 +144,12 @@ class SimplexQp {
   static Vector solve(dense::Matrix& M, Vector rise) {
     const double scale = std::max(M.diagonal().maxCoeff(), std::numeric_limits<double>::min());
     double added = 0.0;
-    dense::Cholesky factor;
+    dense::Cholesky cholesky;
     for (double ridge = least_ridge; ridge < 1.0; ridge *= 100) {
       M.diagonal().array() += ridge * scale - added;
       added = ridge * scale;
-      if (!factor.factorize(M)) continue;
-      factor.solve_in_place(rise);
+      if (!cholesky.factorize(M)) continue;
+      cholesky.solve_in_place(rise);
       return rise;
     }
     return rise / scale;
