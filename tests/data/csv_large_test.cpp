@@ -65,16 +65,18 @@ Read outcome(Source source, const ReadOptions& options) {
   }
 }
 
-// The outcome in every way and with one and several threads, which must be one and the same.
+Read with_threads(std::size_t threads, Way way, const std::string& text, const ReadOptions& options) {
+  const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
+  return outcome(way(text), options);
+}
+
+// The outcome with one thread and, in every way, with several, which must be one and the same.
 Read read_all_ways(const std::string& text, const ReadOptions& options = {}) {
-  const Read first = outcome(in_memory(text), options);
-  for (const std::size_t threads : {1, 4}) {
-    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, threads);
-    for (const Way way : ways) {
-      const Read read = outcome(way(text), options);
-      EXPECT_EQ(read.error, first.error);
-      EXPECT_TRUE(read == first);
-    }
+  const Read first = with_threads(1, in_memory, text, options);
+  for (const Way way : ways) {
+    const Read read = with_threads(4, way, text, options);
+    EXPECT_EQ(read.error, first.error);
+    EXPECT_TRUE(read == first);
   }
   return first;
 }
@@ -141,8 +143,8 @@ TEST(CsvLarge, SparseTables) {
   const Read read = read_all_ways(text);
   EXPECT_EQ(read.error, "");
   EXPECT_EQ(read.storage, 1U);  // sparse floats
-  EXPECT_EQ(read_all_ways(text + text.substr(0, text.find(',')) + ",0.1" + text.substr(text.find(',') + 2)).storage,
-            0U);
+  const std::string inexact = text + text.substr(0, text.find(',')) + ",0.1" + text.substr(text.find(',') + 2);
+  EXPECT_EQ(outcome(in_memory(inexact), {}).storage, 0U);
 
   Source source = in_memory(text);
   const Dataset data = read_csv(source, {}, ',');
