@@ -9,6 +9,7 @@
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "fenchel/solver/merged_rows.hpp"
 
 namespace fenchel::registry {
 namespace {
@@ -33,6 +34,19 @@ solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& setti
   if (settings.row_order) return *settings.row_order;
   const bool too_large = data::is_mapped(matrix) && data::bytes_of(matrix) > usable_memory();
   return too_large ? solver::RowOrder::windows : solver::RowOrder::shuffled;
+}
+
+// Not for choices about the way through the rows, which mean the rows as they are, and not for pegasos, which draws
+// rows alike whatever their weights.
+std::optional<solver::MergedRows> merged_rows_for(const Plan& plan) {
+  const Settings& settings = plan.settings();
+  const AscentSettings& ascent = settings.ascent;
+  const bool chosen = settings.row_order || settings.batch || ascent.step || ascent.sampling || ascent.iterate ||
+                      ascent.theory || ascent.blocks;
+  if (!settings.merge_rows || chosen || settings.solver == solver::Pegasos::name) return std::nullopt;
+  const data::Matrix matrix = plan.dataset().matrix();
+  if (row_order_for(matrix, settings) == solver::RowOrder::windows) return std::nullopt;  // larger than memory
+  return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
 }
 
 // Column `output` of numbers that lie row by row, `outputs` side by side.
@@ -121,17 +135,26 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   const Settings& settings = plan.settings();
   const std::vector<std::string_view> demanded = demands(settings);
   Fit result;
+  // Equal rows have equal labels, and so equal targets in every output.
+  const std::optional<solver::MergedRows> merged = merged_rows_for(plan);
+  if (merged) result.distinct_rows = merged->rows();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
     const solver::RowOrder row_order = row_order_for(problem.design.matrix, settings);
     check_conduct(settings, problem.loss, problem.penalty);
-    const SolverEntry& entry = choose(settings.solver, problem, demanded);
-    const std::unique_ptr<solver::Solver> solver = entry.make(problem, start.empty() ? solver::Start{} : start[k],
-                                                              {.seed = settings.seed,
-                                                               .rows = row_order,
-                                                               .ascent = settings.ascent.resolve(),
-                                                               .batch = settings.batch.value_or(1),
-                                                               .gradient = settings.gradient.resolve()});
+    const SolverEntry* entry = nullptr;
+    const auto make = [&](const problem::Problem& solved, const solver::Start& from) {
+      entry = &choose(settings.solver, solved, demanded);
+      return entry->make(solved, from,
+                         {.seed = settings.seed,
+                          .rows = row_order,
+                          .ascent = settings.ascent.resolve(),
+                          .batch = settings.batch.value_or(1),
+                          .gradient = settings.gradient.resolve()});
+    };
+    const solver::Start begin = start.empty() ? solver::Start{} : start[k];
+    const std::unique_ptr<solver::Solver> solver =
+        merged ? std::make_unique<solver::MergedSolver>(*merged, problem, begin, make) : make(problem, begin);
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {
@@ -151,8 +174,8 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .bias_range = run.bias_range,
                               .status = run.status,
                               .passes = run.passes});
-    result.solver = entry.name;
-    if (takes(entry, solver::option::row_order)) result.row_order = row_order;
+    result.solver = entry->name;
+    if (takes(*entry, solver::option::row_order)) result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;
