@@ -134,30 +134,33 @@ RowStorage copied(const DenseRows<Value>& rows, std::span<const std::uint32_t> l
 }  // namespace
 
 EqualRows find_equal_rows(const Matrix& matrix, std::span<const double> labels) {
-  return std::visit(
-      [&](const auto& rows) {
-        EqualRows result;
-        {
-          std::vector<std::uint64_t> hashes(rows.rows());
-          for_each_block(rows.rows(), [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) hashes[i] = hash_row(rows, labels, i);
-          });
-          result = group_by_hash(hashes);
-        }
-        // Different rows of one hash are hardly ever met: all but the first stay alone.
-        std::vector<std::uint8_t> different(rows.rows());
-        for_each_block(rows.rows(), [&](std::size_t begin, std::size_t end) {
+  std::vector<std::uint64_t> hashes(rows(matrix));
+  std::visit(
+      [&](const auto& all) {
+        for_each_block(hashes.size(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) hashes[i] = hash_row(all, labels, i);
+        });
+      },
+      matrix);
+  return confirmed(matrix, labels, group_by_hash(hashes));
+}
+
+EqualRows confirmed(const Matrix& matrix, std::span<const double> labels, EqualRows guess) {
+  std::vector<std::uint8_t> different(guess.place.size());
+  std::visit(
+      [&](const auto& all) {
+        for_each_block(different.size(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
-            const std::uint32_t other = result.first[result.place[i]];
+            const std::uint32_t other = guess.first[guess.place[i]];
             const bool same = other == i || (bits_of(labels[i]) == bits_of(labels[other]) &&
-                                             same_entries(rows.row(i), rows.row(other)));
+                                             same_entries(all.row(i), all.row(other)));
             different[i] = same ? 0 : 1;
           }
         });
-        if (std::ranges::find(different, 1) != different.end()) set_apart(result, different);
-        return result;
       },
       matrix);
+  if (std::ranges::find(different, 1) != different.end()) set_apart(guess, different);
+  return guess;
 }
 
 bool sample_repeats(const Matrix& matrix, std::span<const double> labels) {

@@ -16,8 +16,10 @@ struct EqualRows {
   std::vector<std::uint32_t> place;  // of every row: which of the distinct rows it equals
 };
 
-// Hashes every row once, and compares each with the first of its hash. Fewer than 2^32 rows.
+// Hashes every row once, and confirms that those of one hash are equal. Fewer than 2^32 rows.
 [[nodiscard]] EqualRows find_equal_rows(const Matrix& matrix, std::span<const double> labels);
+// The guess, with every row that differs from the first of its place alone in a place of its own.
+[[nodiscard]] EqualRows confirmed(const Matrix& matrix, std::span<const double> labels, EqualRows guess);
 
 // Whether a sample of about 8 sqrt(rows) rows contains as many equal ones as it should if every row occurred twice. Data
 // without equal rows are told from data with many at a small part of a pass.

@@ -15,7 +15,7 @@ constexpr std::size_t least_rows = 4096;
 constexpr double largest_copy = 0.4;
 
 // A row without entries is work, too.
-double work_of(const data::Matrix& matrix) {
+double entries_and_rows(const data::Matrix& matrix) {
   return static_cast<double>(data::nonzeros(matrix)) + static_cast<double>(data::rows(matrix));
 }
 
@@ -36,7 +36,7 @@ MergedRows::MergedRows(const data::Matrix& matrix, data::EqualRows rows, std::sp
     : rows_(std::move(rows)),
       distinct_(data::copy_rows(matrix, rows_.first)),
       weights_(rows_.first.size()),
-      passes_a_pass_(work_of(distinct_.matrix()) / work_of(matrix)) {
+      passes_a_pass_(entries_and_rows(distinct_.matrix()) / entries_and_rows(matrix)) {
   std::vector<CompensatedSum> sums(weights_.size());
   for (std::size_t i = 0; i < rows_.place.size(); ++i) {
     sums[rows_.place[i]].add(weights.empty() ? 1.0 : weights[i]);
