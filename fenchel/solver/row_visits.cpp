@@ -63,6 +63,11 @@ void RowVisits::weigh(std::span<const double> curvatures) {
 }
 
 void RowVisits::wake() {
+  settling_gap_ = infinity;
+  wake_settled();
+}
+
+void RowVisits::wake_settled() {
   std::fill(resting_.begin(), resting_.end(), kernel::awake);
   complete_at_ = total_work_;
   wake_unsettled();
@@ -134,14 +139,14 @@ void RowVisits::settle(double violation, double gap) {
   const bool long_since = total_work_ >= 2 * complete_at_;
   if (all_) {
     if (settled_ > 0 && long_since) {
-      wake();
+      wake_settled();
       return;
     }
     goal_ = wake_factor * violation;
     work_ = 0.0;
     settling_gap_ = gap;
   } else if (violation <= goal_ || work_ >= most_work_between) {
-    long_since ? wake() : wake_unsettled();
+    long_since ? wake_settled() : wake_unsettled();
     return;
   }
   const std::size_t before = order_.size();

@@ -58,11 +58,12 @@ class RowVisits {
   [[nodiscard]] double rest_beyond() const { return rest_beyond_; }
   [[nodiscard]] double share() const { return share_; }  // of the rows in the order
 
-  // Every row takes part again.
+  // Every row takes part again, in a problem that may have changed.
   void wake();
 
  private:
-  void wake_unsettled();
+  void wake_settled();    // and all others
+  void wake_unsettled();  // only
   void draw_windows();
   void draw_independently();
 
