@@ -55,7 +55,8 @@ TEST(MergedRows, ObjectivesAndCertificatesAreTheSame) {
   for (const loss::Any& loss : every_loss()) {
     for (const Bias bias : {Bias::none, Bias::free, Bias::regularized}) {
       SCOPED_TRACE(title(loss));
-      Case setup = repeated(loss, 60, 14, static_cast<Storage>(seed % 4), ++seed);
+      ++seed;
+      Case setup = repeated(loss, 60, 14, static_cast<Storage>(seed % 4), seed);
       setup.settings.bias = bias;
       setup.settings.penalty = penalty::ElasticNet{0.3};
       setup.settings.lambda = 0.1;
@@ -81,7 +82,9 @@ TEST(MergedRows, ObjectivesAndCertificatesAreTheSame) {
       // A start that is the same on equal rows is kept; a weight of 0 has no say.
       const std::vector<double> back = both.rows.merged(expanded, both.asked.sample);
       for (std::size_t k = 0; k < back.size(); ++k) {
-        if (both.merged.sample.weights[k] > 0.0) EXPECT_NEAR(back[k], alpha[k], 1e-14);
+        if (both.merged.sample.weights[k] > 0.0) {
+          EXPECT_NEAR(back[k], alpha[k], 1e-14);
+        }
       }
     }
   }
@@ -113,7 +116,8 @@ registry::Fit fit(const Case& setup, bool merge, std::string_view solver, double
 TEST(MergedRows, FitsAgreeWithThoseOfTheRowsAsTheyAre) {
   std::uint64_t seed = 30;
   for (const loss::Any& loss : {loss::Any(loss::Hinge{}), loss::Any(loss::Logistic{}), loss::Any(loss::Huber{})}) {
-    Case setup = repeated(loss, 5000, 60, static_cast<Storage>(seed % 4), ++seed);
+    ++seed;
+    Case setup = repeated(loss, 5000, 60, static_cast<Storage>(seed % 4), seed);
     setup.settings.lambda = 0.01;
     const data::Dataset dataset = dataset_of(setup);
     const registry::Plan plan(dataset, setup.settings, setup.weights);
@@ -124,7 +128,9 @@ TEST(MergedRows, FitsAgreeWithThoseOfTheRowsAsTheyAre) {
       const registry::Fit merged = fit(setup, true, solver, 1e-5);
       const bool row_by_row = solver == "sdca" || solver == "accelerated-sdca" || solver == "pegasos";
       EXPECT_EQ(merged.distinct_rows.has_value(), !row_by_row);
-      if (!sublinear(solver)) EXPECT_EQ(merged.status, run::Status::optimal);
+      if (!sublinear(solver)) {
+        EXPECT_EQ(merged.status, run::Status::optimal);
+      }
       EXPECT_LE(std::fabs(merged.total.primal - reference.total.primal), merged.total.gap + reference.total.gap);
       // What is certified is what the problem asked has at these points.
       const registry::Output& output = merged.outputs.front();
