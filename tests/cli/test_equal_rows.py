@@ -46,8 +46,8 @@ class EqualRows(CliTest):
         self.assertEqual(reports[0]["gap"], reports[1]["gap"])
 
     def test_warm_starts(self):
-        cold = self.train("--solver", "newton", "--loss", "logistic")
-        warm = self.train("--solver", "newton", "--loss", "logistic", "--warm-start", "m")
+        cold = self.train("--solver", "fista", "--loss", "logistic")
+        warm = self.train("--solver", "fista", "--loss", "logistic", "--warm-start", "m")
         self.assertLess(warm["passes"], cold["passes"])
         self.assertEqual(warm["distinct_rows"], self.distinct)
 
