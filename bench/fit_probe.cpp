@@ -79,6 +79,7 @@ void run_probe(Arguments& arguments) {
   settings.solver = arguments.effort.solver;
   settings.seed = arguments.effort.seed;
   settings.row_order = arguments.effort.rows();
+  settings.merge_rows = arguments.effort.merge_rows();
   arguments.threads.apply();
   std::vector<double> tolerances = bench::numbers_in(arguments.tols);
   if (tolerances.empty()) tolerances.push_back(arguments.effort.tolerance);

@@ -111,6 +111,7 @@ int certify_foreign(Certify& certify, data::Source& source, ModelFormat format, 
   settings.solver = certify.effort.solver;
   settings.seed = certify.effort.seed;
   settings.row_order = certify.effort.rows();
+  settings.merge_rows = certify.effort.merge_rows();
   std::vector<double> factors = certify.problem.factors();
   data::Dataset dataset = read_labeled_data(certify.data_path, reading, certify.output);
   if (format == ModelFormat::liblinear) dataset = model::with_columns(std::move(dataset), foreign.features());

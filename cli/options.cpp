@@ -259,6 +259,11 @@ void EffortOptions::add(CLI::App& app) {
            "a .fbin file larger than memory "
            "(default auto: where that is so)")
       ->group("Effort");
+  add_text(
+      app, "--equal-rows", equal_rows, "auto|separate",
+      "auto: rows with the same label and features are solved for as one, with the sum of their weights, where "
+      "that makes the data smaller by far; the certificate is that of the data as they are (default auto)")
+      ->group("Effort");
 }
 
 std::optional<solver::RowOrder> EffortOptions::rows() const {
@@ -267,6 +272,14 @@ std::optional<solver::RowOrder> EffortOptions::rows() const {
   if (row_order == "windows") return solver::RowOrder::windows;
   constexpr std::array<std::string_view, 3> names{"auto", "shuffled", "windows"};
   refuse_name("--row-order", row_order, names, {});
+}
+
+bool EffortOptions::merge_rows() const {
+  constexpr std::array<std::string_view, 2> names{"auto", "separate"};
+  if (std::find(names.begin(), names.end(), equal_rows) == names.end()) {
+    refuse_name("--equal-rows", equal_rows, names, {});
+  }
+  return equal_rows == "auto";
 }
 
 void EffortOptions::check_solver() const {

@@ -84,9 +84,11 @@ struct EffortOptions {
   std::optional<double> time_limit;
   std::uint64_t seed = 0;
   std::string row_order = "auto";
+  std::string equal_rows = "auto";
 
   void add(CLI::App& app);
   [[nodiscard]] std::optional<solver::RowOrder> rows() const;
+  [[nodiscard]] bool merge_rows() const;  // equal ones, where that pays
   // A name that exists, `auto` included; otherwise a usage error.
   void check_solver() const;
   [[nodiscard]] run::Options resolve() const;

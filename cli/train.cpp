@@ -79,6 +79,7 @@ struct Outcome {
   problem::Certificate total;
   double passes;
   std::optional<solver::RowOrder> row_order;
+  std::optional<std::size_t> distinct_rows;
   const registry::Settings& settings;
   const model::Model& model;
   const std::string& path;
@@ -100,7 +101,7 @@ void put_conduct(Json& object, const registry::Settings& settings) {
 }
 
 Json json_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, settings, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, distinct_rows, settings, model, path, threads, seconds] = outcome;
   Json object{{"status", run::name(status)}};
   put_certificate(object, total);
   put_problem(object, model.settings, model.lambda, model.strength);
@@ -108,6 +109,7 @@ Json json_report(const Outcome& outcome) {
   object["passes"] = passes;
   object["seconds"] = {{"load", seconds.load}, {"solve", seconds.solve}, {"total", seconds.total}};
   object["rows"] = model.rows;
+  if (distinct_rows) object["distinct_rows"] = *distinct_rows;
   object["features"] = model.features;
   object["nonzeros"] = model.nonzeros;
   object["nonzero_weights"] = model.nonzero_weights();
@@ -125,10 +127,13 @@ Json json_report(const Outcome& outcome) {
 }
 
 std::string text_report(const Outcome& outcome) {
-  const auto& [status, total, passes, row_order, settings, model, path, threads, seconds] = outcome;
+  const auto& [status, total, passes, row_order, distinct_rows, settings, model, path, threads, seconds] = outcome;
   std::string text = fmt::format("status    {} ({}, {:.0f} passes, {:.2f} s; loading took {:.2f} s)\n",
                                  run::name(status), model.solver, passes, seconds.solve, seconds.load);
   text += certificate_lines(total);
+  if (distinct_rows) {
+    text += fmt::format("          (of {} rows, {} that differ were solved for)\n", model.rows, *distinct_rows);
+  }
   if (status == run::Status::stalled && total.gap < 1e-12) {
     text += "          the optimum is 0 or nearly so, where no relative gap can be met: see --abs-tol\n";
   }
@@ -165,6 +170,7 @@ registry::Settings settings_of(const Train& train) {
   settings.solver = train.effort.solver;
   settings.seed = train.effort.seed;
   settings.row_order = train.effort.rows();
+  settings.merge_rows = train.effort.merge_rows();
   settings.ascent = train.ascent.resolve();
   if (train.batch > 0) settings.batch = train.batch;
   settings.gradient = train.gradient.resolve();
@@ -216,11 +222,13 @@ int run_train(Train& train) {
 
   registry::Fit fit = solve(train, plan, start);
   Times seconds{.load = loaded, .solve = fit.seconds, .total = 0.0};
-  const auto [status, total, passes, row_order] = std::tuple(fit.status, fit.total, fit.passes, fit.row_order);
+  const auto [status, total, passes, row_order, distinct_rows] =
+      std::tuple(fit.status, fit.total, fit.passes, fit.row_order, fit.distinct_rows);
   const model::Model model = model::make_model(plan, std::move(fit), dataset);
   model::save(model, path);
   seconds.total = clock.seconds();
-  const Outcome outcome{status, total, passes, row_order, settings, model, path, train.threads.count(), seconds};
+  const Outcome outcome{
+      status, total, passes, row_order, distinct_rows, settings, model, path, train.threads.count(), seconds};
   if (train.output.json) print_json(json_report(outcome));
   if (talk) print((early ? "" : problem) + text_report(outcome));
   return exit_code(status);

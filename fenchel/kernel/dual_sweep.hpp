@@ -69,6 +69,9 @@ struct FactoredLink {
   void add(std::size_t j, double change) { u[j] += change; }
 };
 
+// Why a row can be left out of sweeps: until those that remain have settled, or for much longer.
+enum RowRest : std::uint8_t { awake = 0, rests = 1, settled = 2 };
+
 // What a sweep works on besides data, loss and link.
 struct SweepState {
   std::span<const std::uint32_t> order;  // rows to visit
@@ -76,8 +79,9 @@ struct SweepState {
   std::span<const double> shares;      // c_i / sum c
   std::span<const double> curvatures;  // q_i
   std::span<double> alpha;
-  std::span<std::uint8_t> resting;  // set for rows that can be left out for a while
+  std::span<std::uint8_t> resting;  // a RowRest, set for rows that can be left out
   double rest_beyond = infinity;    // the clearance above which a row rests
+  double gap = infinity;            // at which rows settle
   StepRule rule{};
   double caution = 1.0;          // sigma': a block among several takes its rows' curvature that much larger
   double constant = 0.0;         // value of the constant column, the last coordinate of the link
@@ -145,7 +149,10 @@ double RowVisit::visit(const void* which, SweepState& state, SweepReport& report
     // Smoothing moves the optimal range of z by g alpha.
     const double clearance = loss.clearance(y, old_alpha, z + state.rule.smoothing * old_alpha);
     if (clearance > 0.0) {
-      if (clearance > state.rest_beyond) state.resting[i] = 1;
+      if (clearance > state.rest_beyond) state.resting[i] = rests;
+      // The Gap Safe radius: with w = w(alpha), gap >= l2 ||w - w*||^2, so that z is within ||x_i|| sqrt(gap / l2) of its
+      // optimum, whose square is gap q_i / share_i.
+      if (clearance * clearance * state.shares[i] > state.gap * state.curvatures[i]) state.resting[i] = settled;
       return 0.0;  // the exact step would stay where it is, and so do all others
     }
     report.violation = std::max(report.violation, -clearance);

@@ -9,6 +9,7 @@
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "fenchel/solver/merged_rows.hpp"
 
 namespace fenchel::registry {
 namespace {
@@ -33,6 +34,15 @@ solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& setti
   if (settings.row_order) return *settings.row_order;
   const bool too_large = data::is_mapped(matrix) && data::bytes_of(matrix) > usable_memory();
   return too_large ? solver::RowOrder::windows : solver::RowOrder::shuffled;
+}
+
+// Not for solvers that go row by row: they visit a row of a large weight too rarely to gain by it. Not for data larger than
+// memory either.
+std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const SolverEntry& entry) {
+  if (!plan.settings().merge_rows || takes(entry, solver::option::row_order)) return std::nullopt;
+  const data::Matrix matrix = plan.dataset().matrix();
+  if (row_order_for(matrix, plan.settings()) == solver::RowOrder::windows) return std::nullopt;
+  return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
 }
 
 // Column `output` of numbers that lie row by row, `outputs` side by side.
@@ -119,19 +129,29 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   if (plan.joint()) return fit_jointly(plan, options, start);
   const Stopwatch clock;
   const Settings& settings = plan.settings();
-  const std::vector<std::string_view> demanded = demands(settings);
+  const problem::Problem first = plan.problem(0);  // outputs differ in their targets only
+  check_conduct(settings, first.loss, first.penalty);
+  const SolverEntry& entry = choose(settings.solver, first, demands(settings));
+  const solver::RowOrder row_order = row_order_for(first.design.matrix, settings);
+  const solver::Conduct conduct{.seed = settings.seed,
+                                .rows = row_order,
+                                .ascent = settings.ascent.resolve(),
+                                .batch = settings.batch.value_or(1),
+                                .gradient = settings.gradient.resolve()};
+  const auto make = [&](const problem::Problem& problem, const solver::Start& from) {
+    return entry.make(problem, from, conduct);
+  };
+  // Equal rows have equal labels, and so equal targets in every output.
+  const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry);
   Fit result;
+  result.solver = entry.name;
+  if (takes(entry, solver::option::row_order)) result.row_order = row_order;
+  if (merged) result.distinct_rows = merged->rows();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
-    const solver::RowOrder row_order = row_order_for(problem.design.matrix, settings);
-    check_conduct(settings, problem.loss, problem.penalty);
-    const SolverEntry& entry = choose(settings.solver, problem, demanded);
-    const std::unique_ptr<solver::Solver> solver = entry.make(problem, start.empty() ? solver::Start{} : start[k],
-                                                              {.seed = settings.seed,
-                                                               .rows = row_order,
-                                                               .ascent = settings.ascent.resolve(),
-                                                               .batch = settings.batch.value_or(1),
-                                                               .gradient = settings.gradient.resolve()});
+    const solver::Start begin = start.empty() ? solver::Start{} : start[k];
+    const std::unique_ptr<solver::Solver> solver =
+        merged ? std::make_unique<solver::MergedSolver>(*merged, problem, begin, make) : make(problem, begin);
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {
@@ -151,8 +171,6 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .bias_range = run.bias_range,
                               .status = run.status,
                               .passes = run.passes});
-    result.solver = entry.name;
-    if (takes(entry, solver::option::row_order)) result.row_order = row_order;
     result.status = worse(result.status, run.status);
     result.passes += run.passes;
     result.certificate_passes += run.certificate_passes;

@@ -26,6 +26,7 @@ struct Fit {
   std::vector<Output> outputs;
   std::string solver;
   std::optional<solver::RowOrder> row_order;  // of solvers that take one
+  std::optional<std::size_t> distinct_rows;   // that were solved for, where equal ones were merged
   run::Status status = run::Status::optimal;  // the worst of the outputs
   problem::Certificate total;                 // sums over the outputs
   double passes = 0.0;

@@ -40,6 +40,7 @@ class Plan {
 
   [[nodiscard]] std::size_t rows() const { return dataset_.rows(); }
   [[nodiscard]] std::size_t features() const { return data::cols(dataset_.matrix()); }
+  [[nodiscard]] const data::Dataset& dataset() const { return dataset_; }
   // c_i up to a common power of two, as the problems have them; empty: all 1.
   [[nodiscard]] std::span<const double> combined_weights() const { return combined_; }
 

@@ -178,6 +178,7 @@ double DualAscent::losses(const Seen& seen) {
 
 DualAscent::Seen DualAscent::sweep() {
   Seen seen{.all = visits_->all()};
+  const bool complete = visits_->complete();
   if (passes_since_induced_ >= passes_between_refreshes) {
     induce();
     seen.passes += 1.0;
@@ -220,7 +221,12 @@ DualAscent::Seen DualAscent::sweep() {
   seen.smoothed_gap = rule_.smoothing > 0.0 ? scale * report.smoothed_terms + imbalance : seen.gap;
   seen.changed = report.changed || moved != 0.0;
   rule_.tolerance = std::clamp(0.1 * std::sqrt(seen.gap), 1e-15, loosest_step);
-  visits_->settle(report.violation);
+  // A free bias may still move all margins, which the guess says nothing about.
+  visits_->settle(report.violation, problem_.free_bias ? infinity : seen.gap);
+  if (!seen.changed && !complete) {  // the others may still have to say something
+    seen.all = false;
+    visits_->wake();
+  }
   return seen;
 }
 
@@ -263,6 +269,7 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           .alpha = alpha_,
           .resting = visits_->resting(),
           .rest_beyond = visits_->rest_beyond(),
+          .gap = visits_->settling_gap(),
           .rule = rule_,
           .constant = problem_.design.constant,
           .b = b_,

@@ -52,25 +52,35 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
   }
   complete_ = true;
   if (!direct_) return prepare_iterations(h);
-  if (thin) thin_out();
-  const double work = update_gram(h, slack);
+  if (thin) thin_out(h);
+  const double work = update_gram(complete_ ? h : std::span<const double>(sample_), slack);
   factorize();
   return direct_work(work) / sums_.nonzeros();
 }
 
-// Keeps a fixed pseudo-random choice of rows, many more than columns, each with the weight of several.
-void NormalSystem::thin_out() {
+// Keeps rows that weigh as much as several, and a fixed pseudo-random choice of the others, many more than columns, each
+// with the weight of several.
+void NormalSystem::thin_out(std::span<const double> h) {
   const auto wanted = static_cast<double>(rows_a_column * sums_.dimension());
-  const double stride = std::min(most_thinned, std::floor(static_cast<double>(active_.rows.size()) / wanted));
+  const auto rows = static_cast<double>(active_.rows.size());
+  const double stride = std::min(most_thinned, std::floor(rows / wanted));
   if (stride < 2.0) return;
+  double sum = 0.0, light = 0.0, light_kept = 0.0;
+  for (const std::uint32_t i : active_.rows) sum += h[i];
+  const double heavy = stride * sum / rows;
   const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
-  const std::size_t before = active_.rows.size();
-  const auto left_out = [&](std::uint32_t i) { return i * 2654435769U >= threshold; };
-  if (std::all_of(active_.rows.begin(), active_.rows.end(), left_out)) return;
+  const auto kept = [&](std::uint32_t i) { return h[i] >= heavy || i * 2654435769U < threshold; };
+  for (const std::uint32_t i : active_.rows) {
+    if (h[i] >= heavy) continue;
+    light += h[i];
+    if (kept(i)) light_kept += h[i];
+  }
+  if (!(light_kept > 0.0)) return;
   complete_ = false;
-  std::erase_if(active_.rows, left_out);
+  std::erase_if(active_.rows, [&](std::uint32_t i) { return !kept(i); });
   sums_.bind(active_);
-  scale_ *= static_cast<double>(before) / static_cast<double>(active_.rows.size());
+  sample_.assign(h.size(), 0.0);
+  for (const std::uint32_t i : active_.rows) sample_[i] = h[i] >= heavy ? h[i] : h[i] * (light / light_kept);
 }
 
 double NormalSystem::update_gram(std::span<const double> h, double slack) {

@@ -35,7 +35,7 @@ class NormalSystem {
 
  private:
   [[nodiscard]] double direct_work(double gram) const;
-  void thin_out();
+  void thin_out(std::span<const double> h);
   double update_gram(std::span<const double> h, double slack);
   void form_gram(std::span<const double> h);
   void factorize();
@@ -48,6 +48,7 @@ class NormalSystem {
   std::vector<double> ridge_;
   double scale_ = 1.0;
   std::vector<double> weights_;  // of the rows, as they are in H
+  std::vector<double> sample_;   // the weights of a sample that stands for all rows
 
   bool complete_ = true;
   bool direct_ = false;

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "fenchel/base/error.hpp"
-#include "fenchel/base/interval.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/kernel/dual_sweep.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -36,7 +36,8 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
       random_(conduct.seed),
       sampling_(conduct.ascent.sampling),
       resting_(shares.size(), 0),
-      rest_beyond_(infinity) {
+      rest_beyond_(infinity),
+      settling_gap_(infinity) {
   if (shares.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Fault::failure,
                 "rows are numbered with 32 bits here: more than 4294967295 rows need --solver fista");
@@ -62,12 +63,31 @@ void RowVisits::weigh(std::span<const double> curvatures) {
 }
 
 void RowVisits::wake() {
-  order_.clear();
-  std::fill(resting_.begin(), resting_.end(), std::uint8_t{0});
-  for (std::size_t i = 0; i < shares_.size(); ++i) {
-    if (shares_[i] > 0.0) order_.push_back(static_cast<std::uint32_t>(i));
-  }
+  settling_gap_ = infinity;
+  wake_settled();
+}
+
+void RowVisits::wake_settled() {
+  std::fill(resting_.begin(), resting_.end(), kernel::awake);
+  complete_at_ = total_work_;
+  wake_unsettled();
   share_ = 1.0;
+}
+
+void RowVisits::wake_unsettled() {
+  order_.clear();
+  settled_ = 0;
+  share_ = 0.0;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    if (shares_[i] == 0.0) continue;
+    if (resting_[i] == kernel::settled) {
+      ++settled_;
+      continue;
+    }
+    resting_[i] = kernel::awake;
+    order_.push_back(static_cast<std::uint32_t>(i));
+    share_ += shares_[i];
+  }
   rest_beyond_ = infinity;
   all_ = true;
 }
@@ -88,7 +108,7 @@ void RowVisits::draw_windows() {
   for (Window& window : windows_) {
     const std::size_t begin = order_.size();
     for (std::size_t i = window.first; i < window.last; ++i) {
-      if (shares_[i] > 0.0 && resting_[i] == 0) order_.push_back(static_cast<std::uint32_t>(i));
+      if (shares_[i] > 0.0 && resting_[i] == kernel::awake) order_.push_back(static_cast<std::uint32_t>(i));
     }
     random_.shuffle(std::span(order_).subspan(begin));
     window.end = order_.size();
@@ -110,24 +130,32 @@ void RowVisits::draw_independently() {
   }
 }
 
-void RowVisits::settle(double violation) {
+void RowVisits::settle(double violation, double gap) {
   if (sampling_ != Sampling::permutation) return;
   // A sweep costs something besides its rows.
-  work_ += std::max(static_cast<double>(order_.size()) / static_cast<double>(rows_), 0.01);
+  const double cost = std::max(static_cast<double>(order_.size()) / static_cast<double>(rows_), 0.01);
+  work_ += cost;
+  total_work_ += cost;
+  const bool long_since = total_work_ >= 2 * complete_at_;
   if (all_) {
+    if (settled_ > 0 && long_since) {
+      wake_settled();
+      return;
+    }
     goal_ = wake_factor * violation;
     work_ = 0.0;
+    settling_gap_ = gap;
   } else if (violation <= goal_ || work_ >= most_work_between) {
-    wake();
+    long_since ? wake_settled() : wake_unsettled();
     return;
   }
   const std::size_t before = order_.size();
-  std::erase_if(order_, [&](std::uint32_t i) { return resting_[i] != 0; });
+  std::erase_if(order_, [&](std::uint32_t i) { return resting_[i] != kernel::awake; });
   if (order_.size() < before) {
     share_ = 0.0;
     for (const std::uint32_t i : order_) share_ += shares_[i];
   }
-  all_ = order_.size() == rows_;
+  all_ = order_.size() + settled_ == rows_;
   // Margins that would have to move farther than any of those awake is from where it should be are not at stake.
   rest_beyond_ = violation;
 }

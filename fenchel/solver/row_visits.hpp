@@ -1,5 +1,8 @@
 // Which rows a sweep of a row-by-row method visits, and in which order. Rows that are probably fixed rest: they are left
-// out until those that remain have settled, then all are visited again. Resting is an order of work and claims nothing.
+// out until those that remain have settled, then all are visited again. Rows that a gap as small as it seems to be would
+// prove fixed (Gap Safe screening, Fercoq, Gramfort and Salmon, "Mind the duality gap") are not even asked then, but only
+// when the work has doubled. The gap is the sweep's own guess: a certificate would cost more than what it saves, and
+// resting is an order of work and claims nothing.
 //
 // Data larger than memory are visited in windows (RowOrder::windows): the order is less random, but the disk is read in
 // large pieces.
@@ -10,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/interval.hpp"
 #include "fenchel/base/random.hpp"
 #include "fenchel/data/matrix.hpp"
 #include "fenchel/solver/solver.hpp"
@@ -38,22 +42,28 @@ class RowVisits {
 
   // Draws the order of the next sweep.
   void draw();
-  // Takes note of the rows that began to rest in a sweep, and of the largest violation it met.
-  void settle(double violation);
+  // Takes note of the rows that began to rest in a sweep, of the largest violation it met, and of the gap it saw; an infinite
+  // one settles nobody.
+  void settle(double violation, double gap = infinity);
 
   [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
   [[nodiscard]] std::span<const Window> windows() const {
     return windows_;
   }  // in the order of the sweep; may be empty
   [[nodiscard]] std::span<std::uint8_t> resting() { return resting_; }
-  [[nodiscard]] bool all() const { return all_; }  // whether the next sweep visits every row
+  // Whether the next sweep visits every row but settled ones, and whether there are none of these.
+  [[nodiscard]] bool all() const { return all_; }
+  [[nodiscard]] bool complete() const { return all_ && settled_ == 0; }
+  [[nodiscard]] double settling_gap() const { return settling_gap_; }
   [[nodiscard]] double rest_beyond() const { return rest_beyond_; }
   [[nodiscard]] double share() const { return share_; }  // of the rows in the order
 
-  // Every row takes part again.
+  // Every row takes part again, in a problem that may have changed.
   void wake();
 
  private:
+  void wake_settled();    // and all others
+  void wake_unsettled();  // only
   void draw_windows();
   void draw_independently();
 
@@ -70,6 +80,10 @@ class RowVisits {
   double rest_beyond_;
   double goal_ = 0.0;  // the violation at which everybody wakes
   double work_ = 0.0;  // since everybody was awake, in passes
+  double settling_gap_;
+  std::size_t settled_ = 0;   // rows that slept on when the others woke
+  double total_work_ = 0.0;   // in passes
+  double complete_at_ = 0.0;  // of this, when nobody was left out
   bool all_ = true;
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "fenchel/kernel/dual_sweep.hpp"
 #include "fenchel/solver/row_visits.hpp"
 #include "tests/support/setup.hpp"
 
@@ -70,6 +71,39 @@ TEST(RowVisits, RowsAtRestReturn) {
     visits.draw();
     EXPECT_EQ(visits.order().size(), 40u);
     EXPECT_EQ(visits.resting()[5], 0);
+  }
+}
+
+// Settled rows sleep on when the others wake, until the work has doubled.
+TEST(RowVisits, SettledRowsReturnLast) {
+  for (const RowOrder order : {RowOrder::shuffled, RowOrder::windows}) {
+    Rows rows(40);
+    RowVisits visits(rows.dataset.matrix(), rows.shares, rows.curvatures, {.seed = 2, .rows = order});
+    EXPECT_EQ(visits.settling_gap(), infinity);
+    const auto rest_and_wake = [&] {  // a full sweep in which two rows rest, and one that ends the rest
+      visits.draw();
+      EXPECT_TRUE(visits.all());
+      for (const std::uint32_t i : {4u, 5u}) visits.resting()[i] = kernel::rests;
+      visits.settle(1.0, 0.25);
+      visits.draw();
+      visits.settle(0.01, 0.125);
+    };
+    rest_and_wake();
+    EXPECT_TRUE(visits.complete());
+    EXPECT_EQ(visits.settling_gap(), 0.25);  // that of the full sweep
+    visits.resting()[7] = kernel::settled;
+    rest_and_wake();  // which is less work than before
+    EXPECT_TRUE(visits.all());
+    EXPECT_FALSE(visits.complete());
+    EXPECT_NEAR(visits.share(), 39.0 / 40, 1e-12);
+    visits.draw();
+    EXPECT_EQ(visits.order().size(), 39u);
+    EXPECT_EQ(visited(visits).count(7), 0u);
+    visits.settle(1.0);  // now the work has doubled
+    EXPECT_TRUE(visits.complete());
+    EXPECT_EQ(visits.resting()[7], kernel::awake);
+    visits.draw();
+    EXPECT_EQ(visited(visits).count(7), 1u);
   }
 }
 
