@@ -21,6 +21,7 @@ constexpr std::uint8_t longest_rest = 16;  // epochs
 // dual_ascent.cpp, with entries counted once a class.
 constexpr double copies_repaid = 4.0;
 constexpr double least_work = 1 << 17;
+constexpr double newest_part = 1.0 / 3.0;  // of the running mean
 
 }  // namespace
 
@@ -139,14 +140,14 @@ void MulticlassSdca::induce() {
   for (std::size_t l = 0; l < b_.size(); ++l) b_[l] = center_[l] + bias_step_ * sums[l].total();
 }
 
-void MulticlassSdca::write_weights() {
+void MulticlassSdca::write_weights(const std::vector<double>& from) {
   const std::size_t k = problem_.classes();
   w_.resize(problem_.dimension() * k);
   for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       const penalty::Strength g = problem_.penalty[j];
       for (std::size_t l = 0; l < k; ++l) {
-        const double stored = stored_[j * stride_ + l];
+        const double stored = from[j * stride_ + l];
         w_[j * k + l] = plain_ ? stored : g.conjugate_gradient(stored);
       }
     }
@@ -302,6 +303,7 @@ double MulticlassSdca::step() {
     center_[l] = b_[l];
     b_[l] += moved;
   }
+  update_mean();
   double penalty = 0.0;
   const std::size_t k = problem_.classes();
   if (plain_) {
@@ -315,7 +317,7 @@ double MulticlassSdca::step() {
                   .total() /
               (2 * inverse_l2_.front());
   } else {
-    write_weights();
+    write_weights(stored_);
     for (std::size_t j = 0; j < problem_.dimension(); ++j) {
       const penalty::Strength g = problem_.penalty[j];
       for (std::size_t l = 0; l < k; ++l) penalty += g.value(w_[j * k + l]);
@@ -332,8 +334,18 @@ double MulticlassSdca::step() {
   return std::max(passes, 0.01);
 }
 
+void MulticlassSdca::update_mean() {
+  if (mean_.empty()) {
+    if (std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) mean_ = stored_;
+    return;
+  }
+  for_each_block(mean_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) mean_[e] += newest_part * (stored_[e] - mean_[e]);
+  });
+}
+
 problem::MulticlassCandidate MulticlassSdca::candidate() {
-  write_weights();
+  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
   return {.w = w_, .b = center_, .beta = beta_};
 }
 

@@ -5,6 +5,9 @@
 // Rows whose visits change nothing rest for a while, longer each time. That only orders the work: every row
 // comes back, and the certificate looks at all of them.
 //
+// Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
+// candidate's weights are a running mean over the last few epochs.
+//
 // Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
 // never from the number of threads, and merging cannot lower the dual.
 #pragma once
@@ -42,7 +45,8 @@ class MulticlassSdca final : public MulticlassSolver {
   void set_start(const MulticlassStart& start);
   void draw_order();
   void induce();  // the stored weights from beta, removing the drift of incremental updates
-  void write_weights();
+  void write_weights(const std::vector<double>& from);
+  void update_mean();
   kernel::MulticlassSweepReport sweep();
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
@@ -66,6 +70,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
   std::vector<double> w_;                // the weights of the last candidate, without padding
+  std::vector<double> mean_;             // of stored_ over the last epochs; empty: not needed
   std::vector<double> center_, b_;       // empty without a free bias
   double bias_step_ = 0.0;
   std::size_t blocks_;                                // 0: chosen from the data
