@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "fenchel/data/matrix.hpp"
 
@@ -146,13 +147,56 @@ void add_row(const Row& row, const double* change, std::size_t stride, double* w
   detail::add_all(row, change, stride, w);
 }
 
-// The same for the few classes of a list.
+namespace detail {
+
+template <std::size_t Count, class Row>
+void score_few(const Row& row, const std::uint32_t* classes, const double* w, std::size_t stride, double* scores) {
+  double sums[Count] = {};
+  for (std::size_t n = 0; n < row.values.size(); ++n) {
+    const double* const from = w + column(row, n) * stride;
+    const auto x = static_cast<double>(row.values[n]);
+    for (std::size_t l = 0; l < Count; ++l) sums[l] += x * from[classes[l]];
+  }
+  for (std::size_t l = 0; l < Count; ++l) scores[l] = sums[l];
+}
+
+template <std::size_t Count, class Row>
+void add_few(const Row& row, const std::uint32_t* classes, const double* change, std::size_t stride, double* w) {
+  for (std::size_t n = 0; n < row.values.size(); ++n) {
+    double* const to = w + column(row, n) * stride;
+    const auto x = static_cast<double>(row.values[n]);
+    for (std::size_t l = 0; l < Count; ++l) to[classes[l]] += x * change[l];
+  }
+}
+
+// Calls work(size, first) for a list in groups of at most four, whose size the compiler knows.
+template <class Work>
+void in_groups(std::size_t count, Work&& work) {
+  std::size_t first = 0;
+  for (; first + 4 <= count; first += 4) work(std::integral_constant<std::size_t, 4>{}, first);
+  switch (count - first) {
+    case 3: work(std::integral_constant<std::size_t, 3>{}, first); break;
+    case 2: work(std::integral_constant<std::size_t, 2>{}, first); break;
+    case 1: work(std::integral_constant<std::size_t, 1>{}, first); break;
+    default: break;
+  }
+}
+
+}  // namespace detail
+
+// Both for the few classes of a list, with an entry of `scores` and `change` for each of these; weights themselves are stored.
 template <class Row>
-void add_row(const Row& row, std::span<const std::uint32_t> classes, const double* change, std::size_t stride,
-             double* w) {
-  row.for_each([&](std::size_t j, double x) {
-    double* const to = w + j * stride;
-    for (const std::uint32_t l : classes) to[l] += x * change[l];
+void listed_scores(const Row& row, std::span<const std::uint32_t> classes, const double* w, std::size_t stride,
+                   double* scores) {
+  detail::in_groups(classes.size(), [&](auto size, std::size_t first) {
+    detail::score_few<size()>(row, classes.data() + first, w, stride, scores + first);
+  });
+}
+template <class Row>
+void add_listed(const Row& row, std::span<const std::uint32_t> classes, const double* change, std::size_t stride,
+                double* w) {
+  detail::in_groups(classes.size(), [&](auto size, std::size_t first) {
+    detail::add_few<size()>(row, classes.data() + first, change + first, stride, w);
   });
 }
 
