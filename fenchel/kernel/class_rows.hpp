@@ -1,5 +1,5 @@
 // The two innermost loops of multiclass solvers: the k scores of a row, and a rank-one update of the k weights of its
-// features. Weights lie feature by feature, padded to `stride` numbers, a multiple of `lanes`. Every class has its own sum in
+// features. Weights lie feature by feature, padded to `stride` numbers, a multiple of `lanes`. Every class has its own sums in
 // the order of the row, so that wider vector instructions, which are used where the processor has them, give the
 // same bits.
 #pragma once
@@ -57,21 +57,28 @@ struct ThresholdedWeights {
 template <int Width, class Row, class Weights>
 FENCHEL_INLINE void score_columns(const Row& row, const Weights& weights, const double* w, std::size_t stride,
                                   double* scores) {
-  Lanes sums[Width] = {};
+  // Few sums are kept twice, for entries in turns: an addition has to wait for the last one into the same place.
+  constexpr std::size_t turns = Width <= 4 ? 2 : 1;
+  Lanes sums[turns][Width] = {};
   const std::size_t count = row.values.size();
   const auto* const values = row.values.data();
-  for (std::size_t n = 0; n < count; ++n) {
-    const std::size_t j = column(row, n);
-    const double* const from = w + j * stride;
-    const auto x = static_cast<double>(values[n]);
-    for (int v = 0; v < Width; ++v) {
-      Lanes entry;
-      load(from + static_cast<std::size_t>(v) * lanes, entry);
-      weights.apply(j, entry);
-      sums[v] += entry * x;
+  for (std::size_t n = 0; n < count; n += turns) {
+    for (std::size_t turn = 0; turn < turns && n + turn < count; ++turn) {
+      const std::size_t j = column(row, n + turn);
+      const double* const from = w + j * stride;
+      const auto x = static_cast<double>(values[n + turn]);
+      for (int v = 0; v < Width; ++v) {
+        Lanes entry;
+        load(from + static_cast<std::size_t>(v) * lanes, entry);
+        weights.apply(j, entry);
+        sums[turn][v] += entry * x;
+      }
     }
   }
-  for (int v = 0; v < Width; ++v) store(sums[v], scores + static_cast<std::size_t>(v) * lanes);
+  for (int v = 0; v < Width; ++v) {
+    if constexpr (turns == 2) sums[0][v] += sums[1][v];
+    store(sums[0][v], scores + static_cast<std::size_t>(v) * lanes);
+  }
 }
 
 template <class Row, class Weights>

@@ -53,6 +53,8 @@ struct MulticlassSweepReport {
 template <class Rows, loss::VectorLoss L, class Weights>
 class MulticlassSweep {
  public:
+  static constexpr bool can_step_on_support = L::sparse_dual && std::is_same_v<Weights, detail::PlainWeights>;
+
   MulticlassSweep(const Rows& rows, const L& loss, const Weights& weights, MulticlassSweepState& state)
       : rows_(rows),
         loss_(loss),
@@ -73,7 +75,7 @@ class MulticlassSweep {
       const std::uint32_t i = order[n];
       const auto row = rows_.row(i);
       if (state_.supported) {
-        if constexpr (std::is_same_v<Weights, detail::PlainWeights>) step_on_support(i, row, report);
+        if constexpr (can_step_on_support) step_on_support(i, row, report);
         continue;
       }
       margins(row, state_.targets[i]);

@@ -51,9 +51,8 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       stored_(problem.dimension() * stride_, 0.0),
       blocks_(conduct.ascent.blocks),
       sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
-  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max())
     throw Error(Fault::failure, "sdca numbers rows with 32 bits: there are more than 4294967295 rows");
-  }
   const std::size_t strengths = problem_.penalty.uniform() ? 1 : problem_.dimension();
   std::vector<double> scale(problem_.dimension());
   for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem_.penalty[j].l2;
@@ -106,16 +105,26 @@ void MulticlassSdca::draw_order() {
   if (windows_.size() > 1) random_.shuffle(std::span(windows_));
   for (RowVisits::Window& window : windows_) {
     for (std::size_t i = window.first; i < window.last; ++i) {
-      if (shares_[i] == 0.0) continue;
-      if (rest_[i] > 0) {
-        --rest_[i];
-      } else {
-        order_.push_back(static_cast<std::uint32_t>(i));
-      }
+      if (shares_[i] == 0.0 || (rest_[i] > 0 && rest_[i]-- > 0)) continue;
+      order_.push_back(static_cast<std::uint32_t>(i));
     }
     window.end = order_.size();
   }
   shuffle_within_windows();
+}
+
+void MulticlassSdca::keep_supported() {
+  const std::size_t k = problem_.classes();
+  std::size_t begin = 0, kept = 0;
+  for (RowVisits::Window& window : windows_) {
+    for (std::size_t n = begin; n < window.end; ++n) {
+      const auto beta = std::span(beta_).subspan(order_[n] * k, k);
+      if (std::any_of(beta.begin(), beta.end(), [](double b) { return b > 0.0; })) order_[kept++] = order_[n];
+    }
+    begin = window.end;
+    window.end = kept;
+  }
+  order_.resize(kept);
 }
 
 void MulticlassSdca::shuffle_within_windows() {
@@ -208,9 +217,11 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::
 }
 
 double MulticlassSdca::sweep_support(double full_gain) {
+  if (!plain_ || !std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss)) return 0.0;
   supported_ = true;
+  keep_supported();
   double passes = 0.0, gain = full_gain;
-  for (int t = 0; plain_ && t < most_support_sweeps && gain >= gain_worthwhile * full_gain; ++t) {
+  for (int t = 0; t < most_support_sweeps && gain >= gain_worthwhile * full_gain; ++t) {
     shuffle_within_windows();
     gain = sweep().gain;
     passes += static_cast<double>(order_.size()) / static_cast<double>(problem_.rows());

@@ -47,6 +47,7 @@ class MulticlassSdca final : public MulticlassSolver {
  private:
   void set_start(const MulticlassStart& start);
   void draw_order();
+  void keep_supported();  // in the order: rows with a dual variable that is not 0
   void shuffle_within_windows();
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights(const std::vector<double>& from);
