@@ -42,6 +42,7 @@ def parse():
     parser.add_argument("--no-sklearn", dest="sklearn", action="store_false")
     parser.add_argument("--no-process", dest="process", action="store_false")
     parser.add_argument("--no-multiclass", dest="multiclass", action="store_false")
+    parser.add_argument("--only-multiclass", action="store_true", help="nothing but that, as a table of its own")
     parser.add_argument("--write", action="store_true", help="write the document although it is not the whole benchmark")
     options = parser.parse_args()
     options.whole = len(sys.argv) == 1
@@ -116,6 +117,9 @@ def curves(cases):
 
 def main():
     options, begin = parse(), time.monotonic()
+    if options.only_multiclass:
+        print(report.multiclass_text(multiclass.measure_all(options)))
+        return
     ours = f"fenchel {options.solvers[0]}"
     cases, processes = [], []
     for data in options.sets:

@@ -1,5 +1,5 @@
 // The two innermost loops of multiclass solvers: the k scores of a row, and a rank-one update of the k weights of its
-// features. Weights lie feature by feature, padded to `stride` numbers, a multiple of `lanes`. Every class has its own sum in
+// features. Weights lie feature by feature, padded to `stride` numbers, a multiple of `lanes`. Every class has its own sums in
 // the order of the row, so that wider vector instructions, which are used where the processor has them, give the
 // same bits.
 #pragma once
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "fenchel/data/matrix.hpp"
 
@@ -56,21 +57,28 @@ struct ThresholdedWeights {
 template <int Width, class Row, class Weights>
 FENCHEL_INLINE void score_columns(const Row& row, const Weights& weights, const double* w, std::size_t stride,
                                   double* scores) {
-  Lanes sums[Width] = {};
+  // Few sums are kept twice, for entries in turns: an addition has to wait for the last one into the same place.
+  constexpr std::size_t turns = Width <= 4 ? 2 : 1;
+  Lanes sums[turns][Width] = {};
   const std::size_t count = row.values.size();
   const auto* const values = row.values.data();
-  for (std::size_t n = 0; n < count; ++n) {
-    const std::size_t j = column(row, n);
-    const double* const from = w + j * stride;
-    const auto x = static_cast<double>(values[n]);
-    for (int v = 0; v < Width; ++v) {
-      Lanes entry;
-      load(from + static_cast<std::size_t>(v) * lanes, entry);
-      weights.apply(j, entry);
-      sums[v] += entry * x;
+  for (std::size_t n = 0; n < count; n += turns) {
+    for (std::size_t turn = 0; turn < turns && n + turn < count; ++turn) {
+      const std::size_t j = column(row, n + turn);
+      const double* const from = w + j * stride;
+      const auto x = static_cast<double>(values[n + turn]);
+      for (int v = 0; v < Width; ++v) {
+        Lanes entry;
+        load(from + static_cast<std::size_t>(v) * lanes, entry);
+        weights.apply(j, entry);
+        sums[turn][v] += entry * x;
+      }
     }
   }
-  for (int v = 0; v < Width; ++v) store(sums[v], scores + static_cast<std::size_t>(v) * lanes);
+  for (int v = 0; v < Width; ++v) {
+    if constexpr (turns == 2) sums[0][v] += sums[1][v];
+    store(sums[0][v], scores + static_cast<std::size_t>(v) * lanes);
+  }
 }
 
 template <class Row, class Weights>
@@ -146,13 +154,56 @@ void add_row(const Row& row, const double* change, std::size_t stride, double* w
   detail::add_all(row, change, stride, w);
 }
 
-// The same for the few classes of a list.
+namespace detail {
+
+template <std::size_t Count, class Row>
+void score_few(const Row& row, const std::uint32_t* classes, const double* w, std::size_t stride, double* scores) {
+  double sums[Count] = {};
+  for (std::size_t n = 0; n < row.values.size(); ++n) {
+    const double* const from = w + column(row, n) * stride;
+    const auto x = static_cast<double>(row.values[n]);
+    for (std::size_t l = 0; l < Count; ++l) sums[l] += x * from[classes[l]];
+  }
+  for (std::size_t l = 0; l < Count; ++l) scores[l] = sums[l];
+}
+
+template <std::size_t Count, class Row>
+void add_few(const Row& row, const std::uint32_t* classes, const double* change, std::size_t stride, double* w) {
+  for (std::size_t n = 0; n < row.values.size(); ++n) {
+    double* const to = w + column(row, n) * stride;
+    const auto x = static_cast<double>(row.values[n]);
+    for (std::size_t l = 0; l < Count; ++l) to[classes[l]] += x * change[l];
+  }
+}
+
+// Calls work(size, first) for a list in groups of at most four, whose size the compiler knows.
+template <class Work>
+void in_groups(std::size_t count, Work&& work) {
+  std::size_t first = 0;
+  for (; first + 4 <= count; first += 4) work(std::integral_constant<std::size_t, 4>{}, first);
+  switch (count - first) {
+    case 3: work(std::integral_constant<std::size_t, 3>{}, first); break;
+    case 2: work(std::integral_constant<std::size_t, 2>{}, first); break;
+    case 1: work(std::integral_constant<std::size_t, 1>{}, first); break;
+    default: break;
+  }
+}
+
+}  // namespace detail
+
+// Both for the few classes of a list, with an entry of `scores` and `change` for each of these; weights themselves are stored.
 template <class Row>
-void add_row(const Row& row, std::span<const std::uint32_t> classes, const double* change, std::size_t stride,
-             double* w) {
-  row.for_each([&](std::size_t j, double x) {
-    double* const to = w + j * stride;
-    for (const std::uint32_t l : classes) to[l] += x * change[l];
+void listed_scores(const Row& row, std::span<const std::uint32_t> classes, const double* w, std::size_t stride,
+                   double* scores) {
+  detail::in_groups(classes.size(), [&](auto size, std::size_t first) {
+    detail::score_few<size()>(row, classes.data() + first, w, stride, scores + first);
+  });
+}
+template <class Row>
+void add_listed(const Row& row, std::span<const std::uint32_t> classes, const double* change, std::size_t stride,
+                double* w) {
+  detail::in_groups(classes.size(), [&](auto size, std::size_t first) {
+    detail::add_few<size()>(row, classes.data() + first, change + first, stride, w);
   });
 }
 

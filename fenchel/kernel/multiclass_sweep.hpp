@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "fenchel/kernel/class_rows.hpp"
@@ -26,6 +27,7 @@ struct MulticlassSweepState {
   double bias_step = 0.0;        // 1/kappa
   double constant = 0.0;         // value of the constant column, the last one
   std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
+  bool supported = false;        // whether steps are over the row's own class and those with beta > 0 only
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
 };
 
@@ -35,6 +37,7 @@ struct MulticlassSweepReport {
   double sampled_losses = 0.0;
   double sampled_shares = 0.0;
   double visited_shares = 0.0;
+  double gain = 0.0;  // of the dual, at least, from the concavity of the steps' own problems
   bool changed = false;
 
   void add(const MulticlassSweepReport& other) {
@@ -42,6 +45,7 @@ struct MulticlassSweepReport {
     sampled_losses += other.sampled_losses;
     sampled_shares += other.sampled_shares;
     visited_shares += other.visited_shares;
+    gain += other.gain;
     changed = changed || other.changed;
   }
 };
@@ -49,6 +53,8 @@ struct MulticlassSweepReport {
 template <class Rows, loss::VectorLoss L, class Weights>
 class MulticlassSweep {
  public:
+  static constexpr bool can_step_on_support = L::sparse_dual && std::is_same_v<Weights, detail::PlainWeights>;
+
   MulticlassSweep(const Rows& rows, const L& loss, const Weights& weights, MulticlassSweepState& state)
       : rows_(rows),
         loss_(loss),
@@ -68,13 +74,17 @@ class MulticlassSweep {
       if (n + fetch_ahead < order.size()) rows_.prefetch(order[n + fetch_ahead]);
       const std::uint32_t i = order[n];
       const auto row = rows_.row(i);
+      if (state_.supported) {
+        if constexpr (can_step_on_support) step_on_support(i, row, report);
+        continue;
+      }
       margins(row, state_.targets[i]);
       report.visited_shares += state_.shares[i];
       if (until_sample-- == 0) {
         until_sample = state_.sample_every - 1;
         sample(i, report);
       }
-      const bool changed = step(i, row);
+      const bool changed = step(i, row, report);
       report.changed = report.changed || changed;
       if (changed) {
         state_.idle[i] = 0;
@@ -124,29 +134,31 @@ class MulticlassSweep {
   }
 
   template <class Row>
-  bool step(std::uint32_t i, const Row& row) {
+  bool step(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
     const std::size_t k = state_.classes;
     const std::size_t y = state_.targets[i];
     const std::span<double> beta = block(i);
     loss_.dual_step(y, a_, state_.caution * state_.curvatures[i], beta, next_, scratch_);
     const double share = state_.shares[i] * state_.caution;
-    changed_.clear();
-    double moved = 0.0;
+    beta[y] = next_[y];
+    double moved[4] = {}, squares[4] = {};
     for (std::size_t l = 0; l < k; ++l) {
       const double delta = next_[l] - beta[l];
       beta[l] = next_[l];
       change_[l] = -share * delta;
-      if (delta == 0.0 || l == y) continue;
-      moved += delta;
-      changed_.push_back(static_cast<std::uint32_t>(l));
+      moved[l % 4] += delta;
+      squares[l % 4] += delta * delta;
     }
-    if (changed_.empty()) return false;
-    change_[y] = share * moved;
-    changed_.push_back(static_cast<std::uint32_t>(y));
+    const double own = (moved[0] + moved[1]) + (moved[2] + moved[3]);
+    const double square = own * own + ((squares[0] + squares[1]) + (squares[2] + squares[3]));
+    if (square == 0.0) return false;
+    report.gain += 0.5 * share * state_.curvatures[i] * square;
+    change_[y] = share * own;
     for (std::size_t l = 0; l < state_.b.size(); ++l) state_.b[l] += change_[l] * state_.bias_step;
     for (std::size_t l = 0; l < k; ++l) change_[l] *= state_.inverse_l2;
-    if (16 * changed_.size() <= state_.stride) {  // a vector instruction does four classes at a time
-      add_row(row, changed_, change_.data(), state_.stride, state_.stored.data());
+    if (few_changed()) {
+      for (std::size_t m = 0; m < list_.size(); ++m) scratch_[m] = change_[list_[m]];
+      add_listed(row, list_, scratch_.data(), state_.stride, state_.stored.data());
     } else {
       add_row(row, change_.data(), state_.stride, state_.stored.data());
     }
@@ -154,6 +166,63 @@ class MulticlassSweep {
       for (std::size_t l = 0; l < k; ++l) constant_weights()[l] += change_[l] * state_.constant;
     }
     return true;
+  }
+
+  // The step over the row's own class and those that have a dual variable now; not where there is none.
+  template <class Row>
+  void step_on_support(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
+    const std::size_t y = state_.targets[i];
+    const std::span<double> beta = block(i);
+    list_.clear();
+    for (std::size_t l = 0; l < beta.size(); ++l) {
+      if (beta[l] > 0.0 && l != y) list_.push_back(static_cast<std::uint32_t>(l));
+    }
+    if (list_.empty()) return;
+    list_.push_back(static_cast<std::uint32_t>(y));
+    const std::size_t m = list_.size(), own = m - 1;
+    listed_scores(row, list_, state_.stored.data(), state_.stride, scores_.data());
+    for (std::size_t l = 0; l < m; ++l) {
+      if (state_.constant != 0.0) scores_[l] += constant_weights()[list_[l]] * state_.constant;
+      if (!state_.b.empty()) scores_[l] += state_.b[list_[l]];
+    }
+    const std::span<double> a = std::span(a_).first(m), next = std::span(next_).first(m);
+    const std::span<double> few = std::span(change_).first(m);
+    for (std::size_t l = 0; l < m; ++l) {
+      a[l] = scores_[l] - scores_[own];
+      few[l] = beta[list_[l]];
+    }
+    loss_.dual_step(own, a, state_.caution * state_.curvatures[i], few, next, scratch_);
+    const double share = state_.shares[i] * state_.caution;
+    double moved = 0.0, square = 0.0;
+    for (std::size_t l = 0; l < own; ++l) {
+      const double delta = next[l] - few[l];
+      beta[list_[l]] = next[l];
+      moved += delta;
+      square += delta * delta;
+      few[l] = -share * delta;
+    }
+    square += moved * moved;
+    if (square == 0.0) return;
+    report.gain += 0.5 * share * state_.curvatures[i] * square;
+    few[own] = share * moved;
+    for (std::size_t l = 0; l < m; ++l) {
+      if (!state_.b.empty()) state_.b[list_[l]] += few[l] * state_.bias_step;
+      few[l] *= state_.inverse_l2;
+      if (state_.constant != 0.0) constant_weights()[list_[l]] += few[l] * state_.constant;
+    }
+    add_listed(row, list_, few.data(), state_.stride, state_.stored.data());
+  }
+
+  // Lists the classes that have changed, where they are so few that going through the list is the shorter way: a vector
+  // instruction does four classes at a time.
+  bool few_changed() {
+    const std::size_t most = state_.stride / 16;
+    if (most < 2) return false;
+    list_.clear();
+    for (std::size_t l = 0; l < state_.classes && list_.size() <= most; ++l) {
+      if (change_[l] != 0.0) list_.push_back(static_cast<std::uint32_t>(l));
+    }
+    return list_.size() <= most;
   }
 
   [[nodiscard]] std::span<double> block(std::uint32_t i) const {
@@ -165,7 +234,7 @@ class MulticlassSweep {
   const Weights& weights_;
   MulticlassSweepState& state_;
   std::vector<double> scores_, change_, a_, next_, scratch_;
-  std::vector<std::uint32_t> changed_;
+  std::vector<std::uint32_t> list_;  // of classes
 };
 
 }  // namespace fenchel::kernel

@@ -11,6 +11,7 @@ struct MulticlassHinge {
   static constexpr std::string_view name = "multiclass-hinge";
   static constexpr std::string_view formula = "max_j (1[j != y] + z_j - z_y)";
   static constexpr Task task = Task::classification;
+  static constexpr bool sparse_dual = true;
   static constexpr std::array<Field<MulticlassHinge>, 0> fields{};
 
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const {

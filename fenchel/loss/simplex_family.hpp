@@ -96,28 +96,38 @@ inline void to_vertex(std::size_t y, std::span<const double> a, std::span<double
 }
 
 // (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
-// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. Only the few mu_j > 0 matter for the threshold:
-// they are gathered in `scratch` first.
+// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. The threshold only rises with every entry that is
+// above it: it is at least that of the largest mu_j alone, and the few above this one, gathered in `scratch`, decide it.
 inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
                       std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
   if (gamma + q <= 0.0) return to_vertex(y, a, result);
   const std::size_t k = a.size();
+  const double* const from = beta.data();
+  const double* const margins = a.data();
+  double* const mu = result.data();
   double sums[4] = {};
   std::size_t j = 0;
   for (; j + 4 <= k; j += 4) {
-    for (std::size_t l = 0; l < 4; ++l) sums[l] += beta[j + l];
+    for (std::size_t l = 0; l < 4; ++l) sums[l] += from[j + l];
   }
-  for (; j < k; ++j) sums[0] += beta[j];
-  const double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) - beta[y];
+  for (; j < k; ++j) sums[0] += from[j];
+  const double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) - from[y];
   const double scale = 1.0 / (gamma + q);
-  for (j = 0; j < k; ++j) result[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
-  result[y] = 0.0;
+  for (j = 0; j < k; ++j) mu[j] = ((1.0 + margins[j]) + q * (from[j] + sum)) * scale;
+  mu[y] = 0.0;
+  double tops[4] = {};
+  for (j = 0; j + 4 <= k; j += 4) {
+    for (std::size_t l = 0; l < 4; ++l) tops[l] = std::max(tops[l], mu[j + l]);
+  }
+  for (; j < k; ++j) tops[0] = std::max(tops[0], mu[j]);
+  const double top = std::max(std::max(tops[0], tops[1]), std::max(tops[2], tops[3])), C = q * scale;
+  const double least = std::max(C / (1.0 + C) * top, top - 1.0);
   std::size_t count = 0;
   for (j = 0; j < k; ++j) {
-    scratch[count] = result[j];
-    count += result[j] > 0.0 ? 1 : 0;
+    scratch[count] = mu[j];
+    count += mu[j] > least ? 1 : 0;
   }
-  const double theta = projection::dual_threshold(scratch.first(count), q * scale);
+  const double theta = projection::dual_threshold(scratch.first(count), C);
   projection::apply_threshold(result, theta, result);
 }
 

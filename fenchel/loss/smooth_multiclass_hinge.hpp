@@ -15,6 +15,7 @@ struct SmoothMulticlassHinge {
   static constexpr std::string_view formula =
       "max over b >= 0, sum b <= 1 of sum_{j != y} b_j (1 + z_j - z_y) - gamma/2 ||b||^2";
   static constexpr Task task = Task::classification;
+  static constexpr bool sparse_dual = true;
   static constexpr std::array<Field<SmoothMulticlassHinge>, 1> fields{
       {{"gamma", &SmoothMulticlassHinge::gamma, 0.0, infinity, true,
         "width of the smoothing; towards 0 it is the hinge"}}};

@@ -14,6 +14,7 @@ struct SoftMaxOfHinge {
   static constexpr std::string_view name = "soft-max-of-hinge";
   static constexpr std::string_view formula = "gamma log(1 + sum_{j != y} exp((1 + z_j - z_y)/gamma))";
   static constexpr Task task = Task::classification;
+  static constexpr bool sparse_dual = false;
   static constexpr std::array<Field<SoftMaxOfHinge>, 1> fields{
       {{"gamma", &SoftMaxOfHinge::gamma, 0.0, infinity, true,
         "temperature; towards 0 it is the multiclass hinge"}}};

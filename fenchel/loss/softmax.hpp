@@ -11,6 +11,7 @@ struct Softmax {
   static constexpr std::string_view name = "softmax";
   static constexpr std::string_view formula = "log sum_j exp(z_j - z_y)";
   static constexpr Task task = Task::classification;
+  static constexpr bool sparse_dual = false;
   static constexpr std::array<Field<Softmax>, 0> fields{};
 
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const { return family().value(y, a); }

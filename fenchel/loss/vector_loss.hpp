@@ -49,7 +49,8 @@ concept VectorLoss = std::copyable<L> &&
              std::span<double> result, const RowPoint& point, double q) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::formula } -> std::convertible_to<std::string_view>;
-  L::fields;  // std::array<Field<L>, k>
+  L::fields;                                        // std::array<Field<L>, k>
+  { L::sparse_dual } -> std::convertible_to<bool>;  // whether gradients leave most of beta at 0
   // phi >= 0, with a relative error of at most 2 k + 32 units of roundoff.
   { loss.value(y, a) } -> std::same_as<double>;
   // A (sub)gradient with respect to a, which is a point of the dual set; result[y] = 1 - its sum.

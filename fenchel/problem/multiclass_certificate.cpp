@@ -121,12 +121,36 @@ TwoLevels loss_brackets(const MulticlassProblem& problem, const MulticlassPrimal
       problem.loss);
 }
 
+// The brackets of a feature under an l2 penalty alone, (l2 w - u)^2 / (2 l2), summed over its classes.
+void add_square_brackets(double l2, std::span<const double> w, std::span<const double> u, double scale,
+                         double u_error, TwoLevels& sum) {
+  double nearest = 0.0, worst = 0.0, largest = 0.0;
+  for (std::size_t l = 0; l < w.size(); ++l) {
+    const double scaled = scale * u[l], product = l2 * w[l], distance = std::fabs(product - scaled);
+    // One rounding each in the products and the difference; a product may underflow.
+    const double rounding = 8 * unit_roundoff * (std::fabs(scaled) + std::fabs(product) + distance) +
+                            (w[l] != 0.0 || u[l] != 0.0 ? 4 * smallest_double : 0.0);
+    const double furthest = distance + (u_error + rounding);
+    nearest += distance * distance;
+    worst += furthest * furthest;
+    largest = std::max(largest, furthest);
+  }
+  if (largest == 0.0 && worst == 0.0) return;
+  const auto k = static_cast<double>(w.size());
+  sum.add(nearest * (0.5 / l2), widen((worst + k * smallest_double) * (0.5 / l2), k + 16));
+}
+
 TwoLevels penalty_brackets(const MulticlassProblem& problem, const MulticlassPrimal& primal,
                            const MulticlassDual& dual) {
   const std::size_t k = problem.classes();
   return block_sum<TwoLevels>(problem.dimension(), [&](std::size_t j, TwoLevels& sum) {
     const penalty::Strength g = problem.penalty[j];
     if (g.unpenalized()) return;  // u_j = 0 exactly
+    if (g.l1 == 0.0 && g.l2 > 0.0) {
+      const double error = dual.u_error[j] == 0.0 ? 0.0 : widen(dual.scale * dual.u_error[j], 4);
+      return add_square_brackets(g.l2, std::span(primal.w).subspan(j * k, k), std::span(dual.u).subspan(j * k, k),
+                                 dual.scale, error, sum);
+    }
     const Interval feasible{-g.dual_bound(), g.dual_bound()};
     for (std::size_t l = 0; l < k; ++l) {
       const double w = primal.w[j * k + l];

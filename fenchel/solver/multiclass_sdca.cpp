@@ -21,6 +21,11 @@ constexpr std::uint8_t longest_rest = 16;  // epochs
 // dual_ascent.cpp, with entries counted once a class.
 constexpr double copies_repaid = 4.0;
 constexpr double least_work = 1 << 17;
+constexpr double classes_supported = 3.0;  // a row's own one among them, more or less
+// Sweeps over the support after one over everything: how many, and what share of its gain makes another one worth while.
+constexpr int most_support_sweeps = 12;
+constexpr double gain_worthwhile = 0.4;
+constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the running mean
 
 }  // namespace
 
@@ -46,9 +51,8 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       stored_(problem.dimension() * stride_, 0.0),
       blocks_(conduct.ascent.blocks),
       sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
-  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max())
     throw Error(Fault::failure, "sdca numbers rows with 32 bits: there are more than 4294967295 rows");
-  }
   const std::size_t strengths = problem_.penalty.uniform() ? 1 : problem_.dimension();
   std::vector<double> scale(problem_.dimension());
   for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem_.penalty[j].l2;
@@ -100,17 +104,34 @@ void MulticlassSdca::draw_order() {
   order_.clear();
   if (windows_.size() > 1) random_.shuffle(std::span(windows_));
   for (RowVisits::Window& window : windows_) {
-    const std::size_t begin = order_.size();
     for (std::size_t i = window.first; i < window.last; ++i) {
-      if (shares_[i] == 0.0) continue;
-      if (rest_[i] > 0) {
-        --rest_[i];
-      } else {
-        order_.push_back(static_cast<std::uint32_t>(i));
-      }
+      if (shares_[i] == 0.0 || (rest_[i] > 0 && rest_[i]-- > 0)) continue;
+      order_.push_back(static_cast<std::uint32_t>(i));
     }
-    random_.shuffle(std::span(order_).subspan(begin));
     window.end = order_.size();
+  }
+  shuffle_within_windows();
+}
+
+void MulticlassSdca::keep_supported() {
+  const std::size_t k = problem_.classes();
+  std::size_t begin = 0, kept = 0;
+  for (RowVisits::Window& window : windows_) {
+    for (std::size_t n = begin; n < window.end; ++n) {
+      const auto beta = std::span(beta_).subspan(order_[n] * k, k);
+      if (std::any_of(beta.begin(), beta.end(), [](double b) { return b > 0.0; })) order_[kept++] = order_[n];
+    }
+    begin = window.end;
+    window.end = kept;
+  }
+  order_.resize(kept);
+}
+
+void MulticlassSdca::shuffle_within_windows() {
+  std::size_t begin = 0;
+  for (const RowVisits::Window& window : windows_) {
+    random_.shuffle(std::span(order_).subspan(begin, window.end - begin));
+    begin = window.end;
   }
 }
 
@@ -139,14 +160,14 @@ void MulticlassSdca::induce() {
   for (std::size_t l = 0; l < b_.size(); ++l) b_[l] = center_[l] + bias_step_ * sums[l].total();
 }
 
-void MulticlassSdca::write_weights() {
+void MulticlassSdca::write_weights(const std::vector<double>& from) {
   const std::size_t k = problem_.classes();
   w_.resize(problem_.dimension() * k);
   for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       const penalty::Strength g = problem_.penalty[j];
       for (std::size_t l = 0; l < k; ++l) {
-        const double stored = stored_[j * stride_ + l];
+        const double stored = from[j * stride_ + l];
         w_[j * k + l] = plain_ ? stored : g.conjugate_gradient(stored);
       }
     }
@@ -167,25 +188,46 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep() {
   return total;
 }
 
-kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
+double MulticlassSdca::work_of(std::size_t rows) const {
   const double entries = static_cast<double>(data::nonzeros(problem_.design.matrix)) *
-                         (static_cast<double>(order.size()) / static_cast<double>(problem_.rows()));
-  const auto classes = static_cast<double>(problem_.classes());
-  const double copy = copies_repaid * static_cast<double>(stored_.size());
-  const bool pays = plain_ && entries * classes >= std::max(2 * copy, least_work);
+                         (static_cast<double>(rows) / static_cast<double>(problem_.rows()));
+  return entries * (supported_ ? classes_supported : static_cast<double>(problem_.classes()));
+}
+
+double MulticlassSdca::work_repaid(double copies) const {
+  return std::max(copies * copies_repaid * static_cast<double>(stored_.size()), least_work);
+}
+
+kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
+  const double work = work_of(order.size());
+  const bool pays = plain_ && work >= work_repaid(2);
   const std::size_t blocks = std::min(blocks_ > 0 ? blocks_ : pays ? 2 : 1, std::max<std::size_t>(order.size(), 1));
   if (blocks == 1) {
     kernel::MulticlassSweepState state = state_of(order);
     return run(state);
   }
-  const double part = std::max(static_cast<double>(blocks) * copy, least_work);
-  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(entries * classes / part), 1, order.size());
+  const double part = work_repaid(static_cast<double>(blocks));
+  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(work / part), 1, order.size());
   kernel::MulticlassSweepReport report;
   for (std::size_t k = 0; k < parts; ++k) {
     const std::size_t begin = k * order.size() / parts, end = (k + 1) * order.size() / parts;
     report.add(sweep_blocks(order.subspan(begin, end - begin), blocks));
   }
   return report;
+}
+
+double MulticlassSdca::sweep_support(double full_gain) {
+  if (!plain_ || !std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss)) return 0.0;
+  supported_ = true;
+  keep_supported();
+  double passes = 0.0, gain = full_gain;
+  for (int t = 0; t < most_support_sweeps && gain >= gain_worthwhile * full_gain; ++t) {
+    shuffle_within_windows();
+    gain = sweep().gain;
+    passes += static_cast<double>(order_.size()) / static_cast<double>(problem_.rows());
+  }
+  supported_ = false;
+  return passes;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
@@ -262,6 +304,7 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
           .bias_step = bias_step_,
           .constant = problem_.design.constant,
           .idle = idle_,
+          .supported = supported_,
           .sample_every = 1 + order_.size() / rows_to_sample};
 }
 
@@ -292,6 +335,7 @@ double MulticlassSdca::step() {
     if (idle_[i] > 1)
       rest_[i] = static_cast<std::uint8_t>(std::min<int>(longest_rest, 1 << std::min(idle_[i] - 2, 5)));
   }
+  if (report.changed) passes += sweep_support(report.gain);
 
   // Recentring, as in dual_ascent.cpp.
   double imbalance = 0.0, drift = 0.0;
@@ -302,6 +346,7 @@ double MulticlassSdca::step() {
     center_[l] = b_[l];
     b_[l] += moved;
   }
+  update_mean(report.gain);
   double penalty = 0.0;
   const std::size_t k = problem_.classes();
   if (plain_) {
@@ -315,7 +360,7 @@ double MulticlassSdca::step() {
                   .total() /
               (2 * inverse_l2_.front());
   } else {
-    write_weights();
+    write_weights(stored_);
     for (std::size_t j = 0; j < problem_.dimension(); ++j) {
       const penalty::Strength g = problem_.penalty[j];
       for (std::size_t l = 0; l < k; ++l) penalty += g.value(w_[j * k + l]);
@@ -332,8 +377,22 @@ double MulticlassSdca::step() {
   return std::max(passes, 0.01);
 }
 
+// A mean over many epochs where they gain little by little, the last weights alone where every epoch gains far less than the
+// one before.
+void MulticlassSdca::update_mean(double gain) {
+  const double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
+  last_gain_ = gain;
+  if (mean_.empty()) {
+    if (std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) mean_ = stored_;
+    return;
+  }
+  for_each_block(mean_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) mean_[e] += newest * (stored_[e] - mean_[e]);
+  });
+}
+
 problem::MulticlassCandidate MulticlassSdca::candidate() {
-  write_weights();
+  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
   return {.w = w_, .b = center_, .beta = beta_};
 }
 

@@ -5,6 +5,12 @@
 // Rows whose visits change nothing rest for a while, longer each time. That only orders the work: every row
 // comes back, and the certificate looks at all of them.
 //
+// A sweep over everything is followed by some over each row's own class and those with a dual variable that is not 0, the
+// support (as LIBLINEAR leaves out classes): this is shorter, and only orders the work, too.
+//
+// Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
+// candidate's weights are a running mean over the last epochs.
+//
 // Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
 // never from the number of threads, and merging cannot lower the dual.
 #pragma once
@@ -41,11 +47,17 @@ class MulticlassSdca final : public MulticlassSolver {
  private:
   void set_start(const MulticlassStart& start);
   void draw_order();
+  void keep_supported();  // in the order: rows with a dual variable that is not 0
+  void shuffle_within_windows();
   void induce();  // the stored weights from beta, removing the drift of incremental updates
-  void write_weights();
+  void write_weights(const std::vector<double>& from);
+  void update_mean(double gain);
   kernel::MulticlassSweepReport sweep();
+  double sweep_support(double full_gain);  // returns the passes it took
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
+  [[nodiscard]] double work_of(std::size_t rows) const;   // nonzeros x classes
+  [[nodiscard]] double work_repaid(double copies) const;  // that many copies of the weights are worth
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
   void merge(std::span<const std::uint32_t> order);
@@ -66,12 +78,15 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
   std::vector<double> w_;                // the weights of the last candidate, without padding
+  std::vector<double> mean_;             // of stored_ over the last epochs; empty: not needed
   std::vector<double> center_, b_;       // empty without a free bias
+  double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
   double bias_step_ = 0.0;
   std::size_t blocks_;                                // 0: chosen from the data
   double sigma_;                                      // the blocks' caution
   std::vector<std::vector<double>> copies_, biases_;  // of stored_ and b_, one a block
   std::vector<double> beta_before_;                   // of the rows that blocks work on
+  bool supported_ = false;                            // see kernel::MulticlassSweepState
   std::size_t counted_ = 0;                           // rows with a positive weight
   Estimate estimate_;
   bool stationary_ = false;
