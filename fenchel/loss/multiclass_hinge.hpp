@@ -13,6 +13,7 @@ struct MulticlassHinge {
   static constexpr Task task = Task::classification;
   static constexpr std::array<Field<MulticlassHinge>, 0> fields{};
 
+  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return 0.0; }
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const {
     return simplex_family::largest_violation(y, a);
   }

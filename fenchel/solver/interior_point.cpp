@@ -86,6 +86,20 @@ InteriorPoint::InteriorPoint(const problem::Problem& problem, const Start& /*sta
   start_centrally();
   const auto size = static_cast<Eigen::Index>(by_columns_ ? d : n);
   matrix_.resize(size, size);
+  if (!by_columns_) gather_free_columns();
+}
+
+void InteriorPoint::gather_free_columns() {
+  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
+  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    unit[free_[k]] = 1.0;
+    map_.margins(unit, entries);
+    unit[free_[k]] = 0.0;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[i] = problem_.sample.weight(i) > 0.0 ? entries[i] : 0.0;
+    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
+  }
 }
 
 // The conjugate is linear on either side of 0: phi*(-alpha) = -t alpha, with a t of its own for each side.
@@ -225,6 +239,16 @@ double InteriorPoint::form_matrix() {
     return sums_.gram_work(all_.rows) / sums_.nonzeros();
   }
   kernel::inner_products(design_, column_hold_, matrix_);
+  // Towards a vertex the rows between their bounds outnumber the columns that hold them, all but the free ones: without
+  // these the matrix tends to a singular one. As X_free' beta_step is known, any multiple of them may be added.
+  const double trace = matrix_.trace();
+  free_hold_.assign(free_.size(), 0.0);
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    const auto column = free_columns_.col(static_cast<Eigen::Index>(k));
+    if (!(column.squaredNorm() > 0.0)) continue;
+    free_hold_[k] = trace > 0.0 ? trace / column.squaredNorm() : 1.0;
+    matrix_.selfadjointView<Eigen::Lower>().rankUpdate(column, free_hold_[k]);
+  }
   for (std::size_t i = 0; i < row_hold_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
     if (row_hold_[i] > 0.0) {
@@ -249,17 +273,8 @@ double InteriorPoint::factorize() {
     if (factor_.info() == Eigen::Success || !(lift < 1.0)) break;
   }
   if (by_columns_ || free_.empty()) return passes;
-  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
-  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
-  for (std::size_t k = 0; k < free_.size(); ++k) {
-    unit[free_[k]] = 1.0;
-    map_.margins(unit, entries);
-    unit[free_[k]] = 0.0;
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = row_hold_[i] > 0.0 ? entries[i] : 0.0;
-    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
-  }
   free_solutions_ = factor_.solve(free_columns_);
-  return passes + static_cast<double>(free_.size());
+  return passes;
 }
 
 void InteriorPoint::solve() {
@@ -301,9 +316,11 @@ void InteriorPoint::solve_for_columns() {
   map_.adjoint(beta_step_, u_step_);
 }
 
-// (1/row_hold + X column_hold X') beta_step = row_pull / row_hold - X column_pull - X_free w_step_free.
+// (1/row_hold + X column_hold X' + X_free free_hold X_free') beta_step
+//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free.
 void InteriorPoint::solve_for_rows() {
   for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] = columns_[j].free() ? 0.0 : column_pull_[j];
+  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_hold_[k] * u_[free_[k]];
   map_.margins(w_step_, z_step_);
   for (std::size_t i = 0; i < beta_step_.size(); ++i) {
     beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
