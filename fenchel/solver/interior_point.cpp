@@ -21,7 +21,10 @@ constexpr double part_of_the_way = 0.995;
 constexpr std::size_t largest_system = 5000;
 // Up to here a factorisation costs about as much as what other methods do meanwhile.
 constexpr std::size_t modest_system = 1500;
-constexpr int most_corrections = 3;      // of a direction
+constexpr int most_corrections = 3;  // of a direction
+// Of the primal value: there the products stay, and steps only make up for what rounding left of the equations. Farther on the
+// systems are so ill-conditioned that their solutions lead away.
+constexpr double least_gap = 1e-10;
 constexpr double shortest_step = 1e-10;  // at which nothing is gained any more
 
 std::size_t system_size(const problem::Problem& problem) {
@@ -181,7 +184,9 @@ double InteriorPoint::step() {
   for_each_pair([](Pair& pair) { pair.target = 0.0; });
   solve();
   const double ratio = mean_product(longest()) / mean;
-  const double centre = std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean;
+  const double pairs = 2.0 * static_cast<double>(pieces_.size() + columns_.size());
+  const double centre =
+      std::max(std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean, least_gap * estimate_.primal / pairs);
   for_each_pair([&](Pair& pair) { pair.target = centre - pair.slack_step * pair.multiplier_step; });
   solve();
   passes += 2 * products_a_solution;
@@ -291,16 +296,36 @@ void InteriorPoint::solve() {
   }
   by_columns_ ? solve_for_columns() : solve_for_rows();
 
-  for (Piece& piece : pieces_) {
-    const double step = (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
-    piece.low.move_slack(step);
-    piece.high.move_slack(-step);
-  }
+  move_pieces();
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Column& c = columns_[j];
     if (c.free()) continue;
     c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j]);
     c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j]);
+  }
+}
+
+// Of the row's system beta_step is known up to a share of its largest entry, and from z_step up to a share of the terms of a
+// difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
+// one, so that slacks and beta stay the same point.
+void InteriorPoint::move_pieces() {
+  double largest = by_columns_ ? infinity : 0.0;
+  std::vector<double> sums(by_columns_ ? 0 : beta_step_.size(), 0.0);
+  const auto by_scores = [&](const Piece& piece) {
+    return (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
+  };
+  if (!by_columns_) {
+    for (const double step : beta_step_) largest = std::max(largest, std::fabs(step));
+    for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
+  }
+  for (Piece& piece : pieces_) {
+    const std::size_t i = piece.row;
+    double step = by_scores(piece);
+    if (row_hold_[i] * (std::fabs(z_[i]) + std::fabs(z_step_[i]) + std::fabs(piece.t)) > largest) {
+      step += (beta_step_[i] - sums[i]) / (piece.hold() * row_hold_[i]);
+    }
+    piece.low.move_slack(step);
+    piece.high.move_slack(-step);
   }
 }
 
@@ -359,7 +384,19 @@ void InteriorPoint::move(Lengths lengths) {
     pair.slack += lengths.dual * pair.slack_step;
     pair.multiplier += lengths.primal * pair.multiplier_step;
   });
-  for (std::size_t i = 0; i < beta_.size(); ++i) beta_[i] += lengths.dual * beta_step_[i];
+  // beta is what the smaller slack of its box says: a sum of its own steps would, after what rounding leaves of their
+  // systems, lie outside by far more than a slack that is almost zero, and u with it.
+  std::fill(beta_.begin(), beta_.end(), 0.0);
+  for (Piece& piece : pieces_) {
+    const double width = piece.most - piece.least;
+    if (piece.low.slack < piece.high.slack) {
+      piece.high.slack = width - piece.low.slack;
+      beta_[piece.row] += piece.least + piece.low.slack;
+    } else {
+      piece.low.slack = width - piece.high.slack;
+      beta_[piece.row] += piece.most - piece.high.slack;
+    }
+  }
   for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += lengths.primal * w_step_[j];
   map_.margins(w_, z_);
   map_.adjoint(beta_, u_);

@@ -100,6 +100,7 @@ class InteriorPoint final : public Solver {
   bool correct(double centre);
   void solve_for_columns();
   void solve_for_rows();
+  void move_pieces();
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
   void assess();
