@@ -68,6 +68,24 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
       design_.matrix);
 }
 
+void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
+  const std::size_t k = classes_;
+  std::visit(
+      [&](const auto& m) {
+        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            double* const sums = z.data() + i * k;
+            std::fill_n(sums, k, 0.0);
+            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
+              const double* const weights = w.data() + j * k;
+              for (std::size_t l = 0; l < k; ++l) sums[l] += x * weights[l];
+            });
+          }
+        });
+      },
+      design_.matrix);
+}
+
 void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const {
   const std::size_t k = classes_;
   const std::size_t chunks = (k + classes_in_chunk - 1) / classes_in_chunk;

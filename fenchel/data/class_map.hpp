@@ -19,7 +19,9 @@ class ClassMap {
   [[nodiscard]] std::size_t cols() const { return design_.cols(); }
   [[nodiscard]] std::size_t classes() const { return classes_; }
 
-  // z_il = x_i . w_l, with |exact - z_il| <= error_i for every l.
+  // z_il = x_i . w_l
+  void margins(std::span<const double> w, std::span<double> z) const;
+  // The same, with |exact - z_il| <= error_i for every l.
   void margins(std::span<const double> w, std::span<double> z, std::span<double> error) const;
   // u_jl = sum_i x_ij a_il
   void adjoint(std::span<const double> a, std::span<double> u) const;

@@ -18,6 +18,11 @@ namespace fenchel::loss {
 
 using AnyVector = std::variant<MulticlassHinge, SmoothMulticlassHinge, SoftMaxOfHinge, Softmax>;
 
+// gamma such that the loss is (1/gamma)-smooth in its k scores; 0: it is not smooth.
+inline double smoothness(const AnyVector& any, std::size_t classes) {
+  return std::visit([&](const auto& loss) { return loss.smoothness(classes); }, any);
+}
+
 namespace detail {
 template <class First, class Second>
 struct Joined;

@@ -22,6 +22,8 @@ struct EntropyFamily {
   double gamma;
   double margin;
 
+  // The second derivative is that of a distribution's covariance, at most 1/2, divided by gamma.
+  [[nodiscard]] double smoothness() const { return 2.0 * gamma; }
   [[nodiscard]] double score(std::size_t j, std::size_t y, std::span<const double> a) const {
     return j == y ? 0.0 : (a[j] + margin) / gamma;
   }

@@ -14,6 +14,7 @@ struct MulticlassHinge {
   static constexpr bool sparse_dual = true;
   static constexpr std::array<Field<MulticlassHinge>, 0> fields{};
 
+  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return 0.0; }
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const {
     return simplex_family::largest_violation(y, a);
   }

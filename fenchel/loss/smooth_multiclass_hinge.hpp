@@ -20,6 +20,7 @@ struct SmoothMulticlassHinge {
       {{"gamma", &SmoothMulticlassHinge::gamma, 0.0, infinity, true,
         "width of the smoothing; towards 0 it is the hinge"}}};
 
+  [[nodiscard]] double smoothness(std::size_t classes) const { return gamma / static_cast<double>(classes); }
   // t + sum_j max(v_j - t, 0)^2 / (2 gamma) at the best t: a sum of non-negative terms.
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const {
     const double t = simplex_family::threshold(y, a, gamma);

@@ -19,6 +19,7 @@ struct SoftMaxOfHinge {
       {{"gamma", &SoftMaxOfHinge::gamma, 0.0, infinity, true,
         "temperature; towards 0 it is the multiclass hinge"}}};
 
+  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return family().smoothness(); }
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const { return family().value(y, a); }
   void dual(std::size_t y, std::span<const double> a, std::span<double> result) const {
     family().dual(y, a, result);

@@ -14,6 +14,7 @@ struct Softmax {
   static constexpr bool sparse_dual = false;
   static constexpr std::array<Field<Softmax>, 0> fields{};
 
+  [[nodiscard]] double smoothness(std::size_t /*classes*/) const { return family().smoothness(); }
   [[nodiscard]] double value(std::size_t y, std::span<const double> a) const { return family().value(y, a); }
   void dual(std::size_t y, std::span<const double> a, std::span<double> result) const {
     family().dual(y, a, result);

@@ -51,6 +51,8 @@ concept VectorLoss = std::copyable<L> &&
   { L::formula } -> std::convertible_to<std::string_view>;
   L::fields;                                        // std::array<Field<L>, k>
   { L::sparse_dual } -> std::convertible_to<bool>;  // whether gradients leave most of beta at 0
+  // gamma such that phi is (1/gamma)-smooth in k scores; 0: it is not smooth.
+  { loss.smoothness(y) } -> std::same_as<double>;
   // phi >= 0, with a relative error of at most 2 k + 32 units of roundoff.
   { loss.value(y, a) } -> std::same_as<double>;
   // A (sub)gradient with respect to a, which is a point of the dual set; result[y] = 1 - its sum.

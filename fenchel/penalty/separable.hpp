@@ -42,6 +42,17 @@ class Separable {
     return found;
   }
 
+  // The same for vectors that have `count` numbers side by side in place of each.
+  [[nodiscard]] Separable repeated(std::size_t count) const {
+    const auto stretch = [&](const std::vector<double>& values) {
+      std::vector<double> result;
+      result.reserve(values.size() * count);
+      for (const double value : values) result.insert(result.end(), count, value);
+      return result;
+    };
+    return Separable(base_, stretch(factors_), stretch(scales_));
+  }
+
   [[nodiscard]] double value(std::span<const double> w) const {
     double sum = 0.0;
     for (std::size_t j = 0; j < w.size(); ++j) sum += (*this)[j].value(w[j]);

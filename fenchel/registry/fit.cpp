@@ -83,7 +83,11 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
   const JointStart begin(start);
   const std::unique_ptr<solver::MulticlassSolver> solver =
-      entry.make(problem, begin.view(), {.seed = plan.settings().seed, .rows = row_order});
+      entry.make(problem, begin.view(),
+                 {.seed = plan.settings().seed,
+                  .rows = row_order,
+                  .ascent = plan.settings().ascent.resolve(),
+                  .gradient = plan.settings().gradient.resolve()});
   const run::MulticlassResult run = run::run(problem, *solver, options);
   for (std::size_t l = 0; l < k; ++l) {
     result.outputs.push_back({.w = column_of(run.w, l, k),

@@ -15,7 +15,8 @@ template <class... S>
 std::vector<MulticlassSolverEntry> multiclass_entries(std::type_identity<std::tuple<S...>> /*list*/) {
   return {{.name = S::name,
            .takes = S::takes,
-           .missing = &S::missing,
+           .missing = [](const loss::AnyVector& loss,
+                         const penalty::Separable& penalty) { return S::missing(loss, penalty); },
            .make = [](const problem::MulticlassProblem& problem, const solver::MulticlassStart& start,
                       solver::Conduct conduct) -> std::unique_ptr<solver::MulticlassSolver> {
              return std::make_unique<S>(problem, start, conduct);
@@ -78,11 +79,18 @@ const MulticlassSolverEntry& choose(std::string_view name, const problem::Multic
                                     std::span<const std::string_view> demands) {
   const MulticlassSolverEntry* entry = find_multiclass(name);
   if (name == "auto") {
-    const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
-    if (able.empty()) refuse_multiclass(name, "a penalty that is strongly convex in every feature", problem);
+    std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, demands);
+    if (able.empty()) able = supporting(problem.loss, problem.penalty);
+    if (able.empty()) refuse_multiclass(name, "a penalty on every feature", problem);
     entry = find_multiclass(able.front());
   } else if (const auto lack = missing(name, problem.loss, problem.penalty)) {
     refuse_multiclass(name, *lack, problem);
+  }
+  const bool smoothed = std::ranges::find(demands, solver::option::smoothing) != demands.end();
+  if (smoothed && loss::smoothness(problem.loss, 2) > 0.0) {
+    throw Error(Fault::usage, fmt::format("{} is for losses that are not smooth: of those of all classes at once, "
+                                          "only multiclass-hinge is not",
+                                          solver::option::smoothing));
   }
   if (const auto option = untaken(*entry, demands)) {
     throw Error(Fault::usage, fmt::format("{} is not for losses of all classes at once", *option));

@@ -11,11 +11,15 @@
 
 #include "fenchel/penalty/regularizer.hpp"
 #include "fenchel/problem/multiclass.hpp"
+#include "fenchel/solver/agm.hpp"
+#include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 
 namespace fenchel::registry {
 
-using MulticlassSolvers = std::tuple<solver::MulticlassSdca>;
+// `auto` takes the first that is able.
+using MulticlassSolvers =
+    std::tuple<solver::MulticlassSdca, solver::MulticlassFista, solver::MulticlassAgm1, solver::MulticlassAgmInf>;
 
 struct MulticlassSolverEntry {
   std::string_view name;

@@ -72,7 +72,10 @@ std::string_view fastest(const std::vector<std::string_view>& able, const proble
     return std::find(able.begin(), able.end(), name) != able.end();
   };
   const bool newton = is_able(solver::Newton::name);
-  if (problem.penalty.constraint()) return is_able(solver::Fista::name) ? solver::Fista::name : solver::Pdhg::name;
+  if (problem.penalty.constraint()) {
+    if (is_able(solver::Fista::name)) return solver::Fista::name;
+    return is_able(solver::Pdhg::name) ? solver::Pdhg::name : solver::Agm1::name;  // options asked for it
+  }
   // Linear programs: a loss with corners and a penalty without a squared part.
   if (is_able(solver::InteriorPoint::name) && solver::InteriorPoint::pays(problem))
     return solver::InteriorPoint::name;

@@ -106,34 +106,35 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
 
 std::vector<double> minimize_shifts(std::vector<double> start,
                                     const std::function<ShiftModel(std::span<const double>)>& at) {
-  constexpr int most_steps = 50, most_halvings = 40;
+  constexpr int most_steps = 200;
   constexpr double enough = 1e-4;  // of the decrease that the slope promises
+  // Added to the curvature, in its units: along (1, ..., 1), and along classes that no row holds in place, there is none. Where
+  // a step gains too little, shorter ones follow in the manner of Levenberg and Marquardt.
+  constexpr double least_damping = 1e-9, most_damping = 1e12, growth = 10.0;
   const auto k = static_cast<Eigen::Index>(start.size());
   ShiftModel here = at(start);
+  double damping = least_damping;
   for (int step = 0; step < most_steps && std::isfinite(here.value); ++step) {
     const Eigen::Map<const dense::Vector> gradient(here.gradient.data(), k);
     if (gradient.lpNorm<Eigen::Infinity>() <= 4 * unit_roundoff) break;
     dense::Matrix system = Eigen::Map<const dense::Matrix>(here.curvature.data(), k, k);
-    // Along (1, ..., 1), and along classes that no row holds in place, there is no curvature.
-    system.diagonal().array() += 1e-9 * std::max(system.diagonal().maxCoeff(), 1e-3);
+    system.diagonal().array() += damping * std::max(system.diagonal().maxCoeff(), 1e-3);
     const dense::Vector direction = -dense::solve_semidefinite(system, gradient);
     const double slope = gradient.dot(direction);
     if (!(slope < 0.0)) break;
-    double length = 1.0;
     std::vector<double> next(start.size());
-    ShiftModel there;
-    int halvings = 0;
-    for (; halvings < most_halvings; ++halvings, length *= 0.5) {
-      for (std::size_t l = 0; l < next.size(); ++l)
-        next[l] = start[l] + length * direction[static_cast<Eigen::Index>(l)];
-      there = at(next);
-      if (there.value <= here.value + enough * length * slope) break;
+    for (std::size_t l = 0; l < next.size(); ++l) next[l] = start[l] + direction[static_cast<Eigen::Index>(l)];
+    ShiftModel there = at(next);
+    if (!(there.value <= here.value + enough * slope)) {
+      if (damping > most_damping) break;
+      damping *= growth;
+      continue;
     }
-    if (halvings == most_halvings) break;
-    const bool settled = here.value - there.value <= 1e-15 * std::fabs(here.value);
+    const bool settled = damping == least_damping && here.value - there.value <= 1e-15 * std::fabs(here.value);
     start = std::move(next);
     here = std::move(there);
     if (settled) break;
+    damping = std::max(least_damping, damping / growth);
   }
   return start;
 }

@@ -47,6 +47,8 @@ class Pointwise {
   // From now on everything below is about R_mu; states from before have to be settled again. Refuses mu = 0.
   void smooth(double mu);
   [[nodiscard]] double smoothing() const { return mu_; }
+  // gamma such that the loss in use is (1/gamma)-smooth in z.
+  [[nodiscard]] double smoothness() const { return loss::smoothness(loss_) + mu_; }
   // The state of w; one pass. `bias_hint` is where the search for the free bias starts.
   void locate(std::span<const double> w, double bias_hint, State& state) const;
   // The state of a + t (b - a), without a pass.

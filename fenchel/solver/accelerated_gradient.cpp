@@ -28,7 +28,7 @@ void blend(const std::vector<double>& a, const std::vector<double>& b, double t,
 void blend(const AgmPoint& a, const AgmPoint& b, double t, AgmPoint& result) {
   blend(a.x, b.x, t, result.x);
   blend(a.image, b.image, t, result.image);
-  result.hint = (1.0 - t) * a.hint + t * b.hint;
+  blend(a.hint, b.hint, t, result.hint);
 }
 
 double inner_product(const std::vector<double>& a, const std::vector<double>& b) {

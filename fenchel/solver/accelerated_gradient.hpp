@@ -24,7 +24,7 @@ namespace fenchel::solver {
 struct AgmPoint {
   std::vector<double> x;
   std::vector<double> image;
-  double hint = 0.0;
+  std::vector<double> hint{};
 };
 
 class SmoothPart {

@@ -21,36 +21,50 @@ Space space_of(const problem::Problem& problem, const GradientChoices& choices) 
   return dual ? Space::dual_smooth : Space::primal;
 }
 
+Space space_of(const problem::MulticlassProblem& /*problem*/, const GradientChoices& /*choices*/) {
+  return Space::primal;
+}
+
+std::unique_ptr<AgmSpace<OneOutput>> make_space(const problem::Problem& problem, Space space) {
+  return space == Space::primal ? primal_space(problem) : dual_space(problem);
+}
+
+std::unique_ptr<AgmSpace<AllClasses>> make_space(const problem::MulticlassProblem& problem, Space /*space*/) {
+  return primal_space(problem);
+}
+
 // The mean loss of the best constant: scores differ by about that much from where they should be.
-double first_level(const problem::Problem& problem) {
-  const std::vector<double> z(problem.rows(), 0.0);
-  const double b = problem.free_bias ? risk::best_bias(problem.loss, problem.sample, z, 0.0) : 0.0;
-  double sum = 0.0;
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    const double value =
-        std::visit([&](const auto& l) { return l.value(problem.sample.targets[i], b); }, problem.loss);
-    sum += problem.sample.weight(i) / problem.sample.weight_sum * value;
-  }
-  return sum > 0.0 && std::isfinite(sum) ? sum : 1.0;
+template <class Kind>
+double first_level(const typename Kind::Problem& problem) {
+  const typename Kind::Risk risk(problem.design, problem.sample, problem.loss, problem.free_bias);
+  typename Kind::Risk::State at_zero;
+  at_zero.z.assign(problem.rows() * Kind::width(problem), 0.0);
+  risk.settle(at_zero);
+  const double value = risk.value(at_zero);
+  return value > 0.0 && std::isfinite(value) ? value : 1.0;
 }
 
 }  // namespace
 
-std::optional<std::string_view> Agm::missing(const loss::Any& loss, const penalty::Separable& penalty) {
+template <class Kind>
+std::optional<std::string_view> Agm<Kind>::missing(const typename Kind::Loss& loss,
+                                                   const penalty::Regularizer& penalty) {
+  if (const auto lack = Kind::unproved(penalty)) return lack;
   // As for sdca: smoothing leaves the dual point no nearer to orthogonality.
-  if (loss::smoothness(loss) == 0.0 && penalty.has_unpenalized()) {
+  if (!Kind::smooth(loss) && !penalty.constraint() && penalty.has_unpenalized()) {
     return "a smooth loss, or a penalty on every feature (lambda > 0 and no penalty factor of 0)";
   }
   return std::nullopt;
 }
 
-Agm::Agm(Form form, const problem::Problem& problem, const Start& start, const Conduct& conduct)
+template <class Kind>
+Agm<Kind>::Agm(Form form, const Problem& problem, const Start& start, const Conduct& conduct)
     : adaptive_(conduct.gradient.curvature == Curvature::search), mu_(conduct.ascent.smoothing) {
   const Space space = space_of(problem, conduct.gradient);
-  space_ = space == Space::primal ? primal_space(problem) : dual_space(problem);
-  annealed_ = mu_ == 0.0 && loss::smoothness(problem.loss) == 0.0 && space != Space::dual;
+  space_ = make_space(problem, space);
+  annealed_ = mu_ == 0.0 && !Kind::smooth(problem.loss) && space != Space::dual;
   if (annealed_) {
-    mu_ = first_level(problem);
+    mu_ = first_level<Kind>(problem);
     least_mu_ = smallest_level * mu_;
     if (!start.w.empty()) mu_ *= warm_level;
   }
@@ -65,7 +79,8 @@ Agm::Agm(Form form, const problem::Problem& problem, const Start& start, const C
   restart(std::move(point), first_curvature * space_->curvature_bound());
 }
 
-double Agm::step() {
+template <class Kind>
+double Agm<Kind>::step() {
   const double passes = method_->advance();
   const AgmGauge gauge = space_->gauge(*method_);
   const Estimate present{.gap = gauge.gap, .primal = gauge.primal, .scatter = 1.1};
@@ -88,22 +103,29 @@ double Agm::step() {
   return passes;
 }
 
-void Agm::keep(const Estimate& estimate) {
-  const problem::Candidate now = space_->candidate(*method_);
+template <class Kind>
+void Agm<Kind>::keep(const Estimate& estimate) {
+  const Candidate now = space_->candidate(*method_);
+  const std::span<const double> dual = Kind::dual(now);
   kept_.w.assign(now.w.begin(), now.w.end());
-  kept_.alpha.assign(now.alpha.begin(), now.alpha.end());
-  kept_.b = now.b;
+  kept_.dual.assign(dual.begin(), dual.end());
+  kept_.b = Kind::bias(now);
   kept_.estimate = estimate;
 }
 
-problem::Candidate Agm::candidate() {
+template <class Kind>
+typename Agm<Kind>::Candidate Agm<Kind>::candidate() {
   if (estimate_.gap < kept_.estimate.gap || kept_.w.empty()) return space_->candidate(*method_);
-  return {.w = kept_.w, .b = kept_.b, .alpha = kept_.alpha};
+  return {kept_.w, kept_.b, kept_.dual};
 }
 
-void Agm::restart(AgmPoint point, double L) {
+template <class Kind>
+void Agm<Kind>::restart(AgmPoint point, double L) {
   const double bound = std::max(space_->curvature_bound(), 1e-300);
   method_->restart(std::move(point), adaptive_ ? std::clamp(L, 1e-300, bound) : bound);
 }
+
+template class Agm<OneOutput>;
+template class Agm<AllClasses>;
 
 }  // namespace fenchel::solver

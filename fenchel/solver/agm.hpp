@@ -13,24 +13,35 @@
 #include <vector>
 
 #include "fenchel/solver/agm_space.hpp"
-#include "fenchel/solver/solver.hpp"
+#include "fenchel/solver/problem_kind.hpp"
 
 namespace fenchel::solver {
 
-class Agm : public Solver {
+template <class Kind>
+inline constexpr std::array<std::string_view, 3> agm_options{option::smoothing, option::space, option::curvature};
+template <>
+inline constexpr std::array<std::string_view, 2> agm_options<AllClasses>{option::smoothing, option::curvature};
+
+template <class Kind>
+class Agm : public Kind::Method {
  public:
+  using Problem = typename Kind::Problem;
+  using Start = typename Kind::Start;
+  using Candidate = typename Kind::Candidate;
+
+  static constexpr bool constrains = true;  // takes a constraint in place of a penalty
   // What the problem lacks for this solver, or nothing.
-  static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
-  static constexpr std::array<std::string_view, 3> takes{option::smoothing, option::space, option::curvature};
+  static std::optional<std::string_view> missing(const typename Kind::Loss& loss,
+                                                 const penalty::Regularizer& penalty);
 
   double step() override;
-  [[nodiscard]] problem::Candidate candidate() override;
+  [[nodiscard]] Candidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  protected:
   enum class Form { infinity, one };
-  Agm(Form form, const problem::Problem& problem, const Start& start, const Conduct& conduct);
+  Agm(Form form, const Problem& problem, const Start& start, const Conduct& conduct);
 
  private:
   void restart(AgmPoint point, double L);
@@ -38,12 +49,12 @@ class Agm : public Solver {
 
   // The best pair so far at the end of a run of the method: a fresh one has poor averages at first.
   struct Kept {
-    std::vector<double> w, alpha;
-    double b = 0.0;
+    std::vector<double> w, dual;
+    typename Kind::Bias b{};
     Estimate estimate;
   };
 
-  std::unique_ptr<AgmSpace> space_;
+  std::unique_ptr<AgmSpace<Kind>> space_;
   std::unique_ptr<AcceleratedGradient> method_;
   bool adaptive_;
   double mu_;              // 0: not smoothed
@@ -56,22 +67,34 @@ class Agm : public Solver {
   bool stationary_ = false;
 };
 
-class AgmInf final : public Agm {
+extern template class Agm<OneOutput>;
+extern template class Agm<AllClasses>;
+
+template <class Kind>
+class AgmInfOf final : public Agm<Kind> {
  public:
   static constexpr std::string_view name = "agm-inf";
   static constexpr std::string_view summary =
       "accelerated gradient on all models of the risk, smoothed where it has corners";
-  AgmInf(const problem::Problem& problem, const Start& start, const Conduct& conduct)
-      : Agm(Form::infinity, problem, start, conduct) {}
+  static constexpr auto takes = agm_options<Kind>;
+  AgmInfOf(const typename Kind::Problem& problem, const typename Kind::Start& start, const Conduct& conduct)
+      : Agm<Kind>(Agm<Kind>::Form::infinity, problem, start, conduct) {}
 };
 
-class Agm1 final : public Agm {
+template <class Kind>
+class Agm1Of final : public Agm<Kind> {
  public:
   static constexpr std::string_view name = "agm-1";
   static constexpr std::string_view summary =
       "accelerated gradient on the latest model of the risk, smoothed where it has corners";
-  Agm1(const problem::Problem& problem, const Start& start, const Conduct& conduct)
-      : Agm(Form::one, problem, start, conduct) {}
+  static constexpr auto takes = agm_options<Kind>;
+  Agm1Of(const typename Kind::Problem& problem, const typename Kind::Start& start, const Conduct& conduct)
+      : Agm<Kind>(Agm<Kind>::Form::one, problem, start, conduct) {}
 };
+
+using AgmInf = AgmInfOf<OneOutput>;
+using Agm1 = Agm1Of<OneOutput>;
+using MulticlassAgmInf = AgmInfOf<AllClasses>;
+using MulticlassAgm1 = Agm1Of<AllClasses>;
 
 }  // namespace fenchel::solver

@@ -68,7 +68,7 @@ class LossConjugatePart final : public SimplePart {
   double b_ = 0.0;
 };
 
-class DualSpace final : public AgmSpace {
+class DualSpace final : public AgmSpace<OneOutput> {
  public:
   explicit DualSpace(const problem::Problem& problem)
       : problem_(problem),
@@ -81,7 +81,7 @@ class DualSpace final : public AgmSpace {
   SmoothPart& smooth_part() override { return conjugate_; }
   SimplePart& simple_part() override { return losses_; }
   AgmPoint start(const Start& start) override {
-    AgmPoint point{.x = {start.alpha.begin(), start.alpha.end()}, .image = {}, .hint = 0.0};
+    AgmPoint point{.x = {start.alpha.begin(), start.alpha.end()}, .image = {}};
     point.x.resize(problem_.rows(), 0.0);
     conjugate_.locate(point);
     at_mean_.b = start.b;
@@ -124,7 +124,7 @@ class DualSpace final : public AgmSpace {
 
 }  // namespace
 
-std::unique_ptr<AgmSpace> dual_space(const problem::Problem& problem) {
+std::unique_ptr<AgmSpace<OneOutput>> dual_space(const problem::Problem& problem) {
   return std::make_unique<DualSpace>(problem);
 }
 

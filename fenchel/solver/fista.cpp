@@ -14,42 +14,34 @@ constexpr double decay = 0.9;
 // Differences of risks below this share of the risk are rounding, not descent.
 constexpr double resolution = 1e-13;
 
-// sigma(-gradient) + <w, gradient>; w may lie outside the set by what momentum adds.
-double constraint_gap(const penalty::Constraint& constraint, std::span<const double> w,
-                      std::span<const double> gradient) {
-  std::vector<double> u(gradient.begin(), gradient.end());
-  double product = 0.0;
-  for (std::size_t j = 0; j < u.size(); ++j) {
-    product += w[j] * u[j];
-    u[j] = -u[j];
-  }
-  return std::fabs(penalty::support(constraint, u) + product);
-}
-
 }  // namespace
 
-std::optional<std::string_view> Fista::missing(const loss::Any& loss, const penalty::Separable& /*penalty*/) {
-  if (!(loss::smoothness(loss) > 0.0)) return "a smooth loss";
-  return std::nullopt;
+template <class Kind>
+std::optional<std::string_view> FistaOf<Kind>::missing(const typename Kind::Loss& loss,
+                                                       const penalty::Separable& penalty) {
+  if (!Kind::smooth(loss)) return "a smooth loss";
+  return Kind::unproved(penalty);
 }
 
-Fista::Fista(const problem::Problem& problem, const Start& start, Conduct /*conduct*/)
-    : problem_(problem),
-      risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
-      metric_(metric_of(problem.penalty)),
-      mu_(least_curvature(problem.penalty, metric_)),
-      L_(std::max(0.1 * mean_square_norm(problem, metric_) / loss::smoothness(problem.loss), 1e-300)),
-      x_(start.w.begin(), start.w.end()),
-      gradient_(problem.dimension()) {
-  x_.resize(problem.dimension(), 0.0);
-  if (const auto& constraint = problem.penalty.constraint()) penalty::project(*constraint, x_);
+template <class Kind>
+FistaOf<Kind>::FistaOf(const Problem& problem, const Start& start, Conduct /*conduct*/)
+    : risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
+      penalty_(Kind::penalty(problem)),
+      metric_(metric_of(penalty_)),
+      mu_(least_curvature(penalty_, metric_)),
+      L_(std::max(0.1 * mean_square_norm(problem, metric_of(problem.penalty)) / risk_.smoothness(), 1e-300)),
+      x_(start.w.begin(), start.w.end()) {
+  x_.resize(problem.dimension() * Kind::width(problem), 0.0);
+  if (const auto& constraint = penalty_.constraint()) penalty::project(*constraint, x_);
+  gradient_.resize(x_.size());
   y_ = x_;
   next_ = x_;
-  risk_.locate(x_, start.b, at_x_);
+  risk_.locate(x_, Kind::bias(problem, start), at_x_);
   at_y_ = at_x_;
 }
 
-double Fista::step() {
+template <class Kind>
+double FistaOf<Kind>::step() {
   const double risk_at_y = risk_.gradient(at_y_, gradient_);
   estimate_ = estimate_at_y(risk_at_y);
   const int passes = 1 + backtrack(risk_at_y);
@@ -57,23 +49,23 @@ double Fista::step() {
   return passes;
 }
 
-Estimate Fista::estimate_at_y(double risk_at_y) const {
-  if (const auto& constraint = problem_.penalty.constraint())
-    return {.gap = constraint_gap(*constraint, y_, gradient_), .primal = risk_at_y, .scatter = 1.1};
-  return {.gap = gradient_gap(problem_.penalty, risk_at_y, y_, gradient_),
-          .primal = risk_at_y + problem_.penalty.value(y_),
+template <class Kind>
+Estimate FistaOf<Kind>::estimate_at_y(double risk_at_y) const {
+  return {.gap = gradient_gap(penalty_, risk_at_y, y_, gradient_),
+          .primal = risk_at_y + penalty_.value(y_),
           .scatter = 1.1};
 }
 
-int Fista::backtrack(double risk_at_y) {
+template <class Kind>
+int FistaOf<Kind>::backtrack(double risk_at_y) {
   if (settled_) L_ *= decay;
   int passes = 0;
   for (bool first = true;; first = false) {
     for (std::size_t j = 0; j < next_.size(); ++j) {
       const double t = 1.0 / (L_ * metric(j));
-      next_[j] = problem_.penalty[j].prox(y_[j] - t * gradient_[j], t);
+      next_[j] = penalty_[j].prox(y_[j] - t * gradient_[j], t);
     }
-    if (const auto& constraint = problem_.penalty.constraint()) penalty::project(*constraint, next_);
+    if (const auto& constraint = penalty_.constraint()) penalty::project(*constraint, next_);
     risk_.locate(next_, at_y_.b, at_next_);
     ++passes;
     double slope = 0.0, square = 0.0;
@@ -92,7 +84,8 @@ int Fista::backtrack(double risk_at_y) {
   }
 }
 
-void Fista::extrapolate() {
+template <class Kind>
+void FistaOf<Kind>::extrapolate() {
   double uphill = 0.0;
   for (std::size_t j = 0; j < x_.size(); ++j) uphill += metric(j) * (y_[j] - next_[j]) * (next_[j] - x_[j]);
   if (uphill > 0.0) a_ = 1.0;
@@ -109,5 +102,8 @@ void Fista::extrapolate() {
   std::swap(x_, next_);
   std::swap(at_x_, at_next_);
 }
+
+template class FistaOf<OneOutput>;
+template class FistaOf<AllClasses>;
 
 }  // namespace fenchel::solver

@@ -10,38 +10,45 @@
 #include <string_view>
 #include <vector>
 
-#include "fenchel/solver/solver.hpp"
+#include "fenchel/solver/problem_kind.hpp"
 
 namespace fenchel::solver {
 
-class Fista final : public Solver {
+template <class Kind>
+class FistaOf final : public Kind::Method {
  public:
+  using Problem = typename Kind::Problem;
+  using Start = typename Kind::Start;
+  using Candidate = typename Kind::Candidate;
+
   static constexpr std::string_view name = "fista";
   static constexpr std::string_view summary = "accelerated proximal gradient with restarts, all rows at a time";
   static constexpr std::array<std::string_view, 0> takes{};
   static constexpr bool constrains = true;  // takes a constraint in place of a penalty
   // What the problem lacks for this solver, or nothing.
-  static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
+  static std::optional<std::string_view> missing(const typename Kind::Loss& loss,
+                                                 const penalty::Separable& penalty);
 
-  Fista(const problem::Problem& problem, const Start& start, Conduct conduct);  // draws nothing at random
+  FistaOf(const Problem& problem, const Start& start, Conduct conduct);  // draws nothing at random
 
   double step() override;
-  [[nodiscard]] problem::Candidate candidate() override { return {.w = x_, .b = at_x_.b, .alpha = {}}; }
+  [[nodiscard]] Candidate candidate() override { return {x_, at_x_.b, {}}; }
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
-  using State = risk::Pointwise::State;
+  using Risk = typename Kind::Risk;
+  using State = typename Risk::State;
 
   [[nodiscard]] Estimate estimate_at_y(double risk_at_y) const;
   int backtrack(double risk_at_y);  // finds next_ and L_; returns the passes it took
   void extrapolate();
   [[nodiscard]] double metric(std::size_t j) const { return metric_.empty() ? 1.0 : metric_[j]; }
 
-  problem::Problem problem_;
-  risk::Pointwise risk_;
-  std::vector<double> metric_;  // D; empty: the identity
-  double mu_;                   // strong convexity in this metric
+  Risk risk_;
+  penalty::Regularizer penalty_;  // of the coordinates of w
+  std::vector<double> metric_;    // D; empty: the identity
+  double mu_;                     // strong convexity in this metric
   double L_;
   double a_ = 1.0;
   std::vector<double> x_, y_, next_, gradient_;
@@ -50,5 +57,11 @@ class Fista final : public Solver {
   Estimate estimate_;
   bool stationary_ = false;
 };
+
+extern template class FistaOf<OneOutput>;
+extern template class FistaOf<AllClasses>;
+
+using Fista = FistaOf<OneOutput>;
+using MulticlassFista = FistaOf<AllClasses>;
 
 }  // namespace fenchel::solver

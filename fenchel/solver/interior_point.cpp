@@ -20,7 +20,10 @@ constexpr double part_of_the_way = 0.995;
 constexpr std::size_t largest_system = 5000;
 // Up to here a factorisation costs about as much as what other methods do meanwhile.
 constexpr std::size_t modest_system = 1500;
-constexpr int most_corrections = 3;      // of a direction
+constexpr int most_corrections = 3;  // of a direction
+// Of the primal value: there the products stay, and steps only make up for what rounding left of the equations. Farther on the
+// systems are so ill-conditioned that their solutions lead away.
+constexpr double least_gap = 1e-10;
 constexpr double shortest_step = 1e-10;  // at which nothing is gained any more
 
 std::size_t system_size(const problem::Problem& problem) {
@@ -85,6 +88,20 @@ InteriorPoint::InteriorPoint(const problem::Problem& problem, const Start& /*sta
   start_centrally();
   const auto size = static_cast<Eigen::Index>(by_columns_ ? d : n);
   matrix_.resize(size, size);
+  if (!by_columns_) gather_free_columns();
+}
+
+void InteriorPoint::gather_free_columns() {
+  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
+  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    unit[free_[k]] = 1.0;
+    map_.margins(unit, entries);
+    unit[free_[k]] = 0.0;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[i] = problem_.sample.weight(i) > 0.0 ? entries[i] : 0.0;
+    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
+  }
 }
 
 // The conjugate is linear on either side of 0: phi*(-alpha) = -t alpha, with a t of its own for each side.
@@ -166,7 +183,9 @@ double InteriorPoint::step() {
   for_each_pair([](Pair& pair) { pair.target = 0.0; });
   solve();
   const double ratio = mean_product(longest()) / mean;
-  const double centre = std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean;
+  const double pairs = 2.0 * static_cast<double>(pieces_.size() + columns_.size());
+  const double centre =
+      std::max(std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean, least_gap * estimate_.primal / pairs);
   for_each_pair([&](Pair& pair) { pair.target = centre - pair.slack_step * pair.multiplier_step; });
   solve();
   passes += 2 * products_a_solution;
@@ -224,6 +243,16 @@ double InteriorPoint::form_matrix() {
     return sums_.gram_work(all_.rows) / sums_.nonzeros();
   }
   kernel::inner_products(design_, column_hold_, matrix_);
+  // Towards a vertex the rows between their bounds outnumber the columns that hold them, all but the free ones: without
+  // these the matrix tends to a singular one. As X_free' beta_step is known, any multiple of them may be added.
+  const double trace = matrix_.trace();
+  free_hold_.assign(free_.size(), 0.0);
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    const auto column = free_columns_.col(static_cast<Eigen::Index>(k));
+    if (!(column.squaredNorm() > 0.0)) continue;
+    free_hold_[k] = trace > 0.0 ? trace / column.squaredNorm() : 1.0;
+    matrix_.selfadjointView<Eigen::Lower>().rankUpdate(column, free_hold_[k]);
+  }
   for (std::size_t i = 0; i < row_hold_.size(); ++i) {
     const auto k = static_cast<Eigen::Index>(i);
     if (row_hold_[i] > 0.0) {
@@ -247,17 +276,8 @@ double InteriorPoint::factorize() {
     if (factor_.factorize(matrix_) || !(lift < 1.0)) break;
   }
   if (by_columns_ || free_.empty()) return passes;
-  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
-  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
-  for (std::size_t k = 0; k < free_.size(); ++k) {
-    unit[free_[k]] = 1.0;
-    map_.margins(unit, entries);
-    unit[free_[k]] = 0.0;
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = row_hold_[i] > 0.0 ? entries[i] : 0.0;
-    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
-  }
   free_solutions_ = factor_.solve(free_columns_);
-  return passes + static_cast<double>(free_.size());
+  return passes;
 }
 
 void InteriorPoint::solve() {
@@ -274,16 +294,36 @@ void InteriorPoint::solve() {
   }
   by_columns_ ? solve_for_columns() : solve_for_rows();
 
-  for (Piece& piece : pieces_) {
-    const double step = (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
-    piece.low.move_slack(step);
-    piece.high.move_slack(-step);
-  }
+  move_pieces();
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Column& c = columns_[j];
     if (c.free()) continue;
     c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j]);
     c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j]);
+  }
+}
+
+// Of the row's system beta_step is known up to a share of its largest entry, and from z_step up to a share of the terms of a
+// difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
+// one, so that slacks and beta stay the same point.
+void InteriorPoint::move_pieces() {
+  double largest = by_columns_ ? infinity : 0.0;
+  std::vector<double> sums(by_columns_ ? 0 : beta_step_.size(), 0.0);
+  const auto by_scores = [&](const Piece& piece) {
+    return (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
+  };
+  if (!by_columns_) {
+    for (const double step : beta_step_) largest = std::max(largest, std::fabs(step));
+    for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
+  }
+  for (Piece& piece : pieces_) {
+    const std::size_t i = piece.row;
+    double step = by_scores(piece);
+    if (row_hold_[i] * (std::fabs(z_[i]) + std::fabs(z_step_[i]) + std::fabs(piece.t)) > largest) {
+      step += (beta_step_[i] - sums[i]) / (piece.hold() * row_hold_[i]);
+    }
+    piece.low.move_slack(step);
+    piece.high.move_slack(-step);
   }
 }
 
@@ -299,9 +339,11 @@ void InteriorPoint::solve_for_columns() {
   map_.adjoint(beta_step_, u_step_);
 }
 
-// (1/row_hold + X column_hold X') beta_step = row_pull / row_hold - X column_pull - X_free w_step_free.
+// (1/row_hold + X column_hold X' + X_free free_hold X_free') beta_step
+//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free.
 void InteriorPoint::solve_for_rows() {
   for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] = columns_[j].free() ? 0.0 : column_pull_[j];
+  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_hold_[k] * u_[free_[k]];
   map_.margins(w_step_, z_step_);
   for (std::size_t i = 0; i < beta_step_.size(); ++i) {
     beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
@@ -339,7 +381,19 @@ void InteriorPoint::move(Lengths lengths) {
     pair.slack += lengths.dual * pair.slack_step;
     pair.multiplier += lengths.primal * pair.multiplier_step;
   });
-  for (std::size_t i = 0; i < beta_.size(); ++i) beta_[i] += lengths.dual * beta_step_[i];
+  // beta is what the smaller slack of its box says: a sum of its own steps would, after what rounding leaves of their
+  // systems, lie outside by far more than a slack that is almost zero, and u with it.
+  std::fill(beta_.begin(), beta_.end(), 0.0);
+  for (Piece& piece : pieces_) {
+    const double width = piece.most - piece.least;
+    if (piece.low.slack < piece.high.slack) {
+      piece.high.slack = width - piece.low.slack;
+      beta_[piece.row] += piece.least + piece.low.slack;
+    } else {
+      piece.low.slack = width - piece.high.slack;
+      beta_[piece.row] += piece.most - piece.high.slack;
+    }
+  }
   for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += lengths.primal * w_step_[j];
   map_.margins(w_, z_);
   map_.adjoint(beta_, u_);

@@ -89,6 +89,7 @@ class InteriorPoint final : public Solver {
 
   void add_pieces();
   void start_centrally();
+  void gather_free_columns();
   template <class Visit>
   void for_each_pair(Visit&& visit);
   double form_matrix();  // returns the passes it took
@@ -97,6 +98,7 @@ class InteriorPoint final : public Solver {
   bool correct(double centre);
   void solve_for_columns();
   void solve_for_rows();
+  void move_pieces();
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
   void assess();
@@ -115,6 +117,7 @@ class InteriorPoint final : public Solver {
   std::vector<double> w_step_, z_step_, beta_step_, u_step_;
   std::vector<double> row_hold_, row_pull_;        // beta_step = row_pull - row_hold z_step
   std::vector<double> column_hold_, column_pull_;  // w_step = column_pull + column_hold u_step, where penalised
+  std::vector<double> free_hold_;                  // of the columns without a penalty in the system of the rows
   std::vector<double> offered_w_, offered_alpha_;
   dense::Matrix matrix_, free_columns_, free_solutions_;
   dense::Cholesky factor_;

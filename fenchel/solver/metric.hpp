@@ -28,7 +28,8 @@ inline double least_curvature(const penalty::Separable& penalty, std::span<const
 }
 
 // sum_i c_i x_i' D^-1 x_i / sum c: divided by gamma, a bound on the curvature of the risk of a (1/gamma)-smooth loss.
-inline double mean_square_norm(const problem::Problem& problem, std::span<const double> metric) {
+template <class Problem>
+double mean_square_norm(const Problem& problem, std::span<const double> metric) {
   std::vector<double> inverse(metric.begin(), metric.end());
   for (double& m : inverse) m = 1.0 / m;
   const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(inverse);
@@ -38,10 +39,23 @@ inline double mean_square_norm(const problem::Problem& problem, std::span<const 
   return sum;
 }
 
+// sigma(-gradient) + <w, gradient>; w may lie outside the set by what momentum adds.
+inline double constraint_gap(const penalty::Constraint& constraint, std::span<const double> w,
+                             std::span<const double> gradient) {
+  std::vector<double> u(gradient.begin(), gradient.end());
+  double product = 0.0;
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    product += w[j] * u[j];
+    u[j] = -u[j];
+  }
+  return std::fabs(penalty::support(constraint, u) + product);
+}
+
 // The gap at w with the dual vector of the gradient, in plain arithmetic: penalty brackets at u = -gradient, and for an l1
 // part the scaling s that makes u feasible, whose price is about (1 - s)^2 R(w) (exactly so for the squared loss).
-inline double gradient_gap(const penalty::Separable& penalty, double risk, std::span<const double> w,
+inline double gradient_gap(const penalty::Regularizer& penalty, double risk, std::span<const double> w,
                            std::span<const double> gradient) {
+  if (const auto& constraint = penalty.constraint()) return constraint_gap(*constraint, w, gradient);
   double scale = 1.0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const penalty::Strength g = penalty[j];

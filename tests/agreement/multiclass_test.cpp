@@ -43,12 +43,39 @@ void expect_certified(const Case& setup, const registry::Plan& plan, const regis
   const problem::MulticlassProblem problem = plan.multiclass();
   const std::vector<double> B = side_by_side(fit, true);
   ASSERT_TRUE(problem::exactly_feasible(problem, B));
-  const ExactMulticlass exact = evaluate_exactly(setup, problem, side_by_side(fit, false), biases(fit), B, 1.0);
+  const double scale = problem::MulticlassCertifier(problem).dual_as_given(B).scale;
+  EXPECT_TRUE(scale == 1.0 || problem.penalty.strong_convexity() == 0.0);
+  const ExactMulticlass exact = evaluate_exactly(setup, problem, side_by_side(fit, false), biases(fit), B, scale);
   EXPECT_TRUE(exact.feasible);
   EXPECT_GE(fit.total.gap, static_cast<double>(exact.primal - exact.dual));
   EXPECT_LE(fit.total.gap, static_cast<double>(exact.primal - exact.dual) + 1e-9);
   EXPECT_NEAR(fit.total.primal, static_cast<double>(exact.primal), 1e-12 * (1 + fit.total.primal));
   EXPECT_LE(fit.total.dual, static_cast<double>(exact.dual) + 1e-15);
+}
+
+// The solvers that the computed table says can do it; the others refuse.
+std::vector<std::string> able(const registry::Plan& plan) {
+  const problem::MulticlassProblem problem = plan.multiclass();
+  std::vector<std::string> names;
+  for (const registry::MulticlassSolverEntry& entry : registry::multiclass_solvers()) {
+    if (entry.missing(problem.loss, problem.penalty)) {
+      EXPECT_THROW(registry::choose(entry.name, problem), Error);
+    } else {
+      EXPECT_EQ(registry::choose(entry.name, problem).name, entry.name);
+      names.emplace_back(entry.name);
+    }
+  }
+  return names;
+}
+
+// Levels of smoothing that fall: the gap falls like the inverse of the passes.
+bool anneals(const std::string& solver, const loss::AnyVector& loss) {
+  return solver.starts_with("agm") && std::holds_alternative<loss::MulticlassHinge>(loss);
+}
+
+// Without strong convexity the stages themselves get long.
+double annealed_tolerance(const registry::Plan& plan) {
+  return plan.multiclass().penalty.strong_convexity() > 0.0 ? 1e-4 : 1e-3;
 }
 
 Case golden_case(const json& data, const json& c) {
@@ -70,11 +97,15 @@ TEST(Multiclass, GoldenOptima) {
     setup.settings.lambda = c["lambda2"].get<double>();
     setup.settings.bias = registry::Bias::none;
     const data::Dataset dataset = dataset_of(setup);
-    const registry::Plan plan(dataset, setup.settings);
-    const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-10, .max_passes = 100000});
-    EXPECT_EQ(fit.status, run::Status::optimal);
-    EXPECT_NEAR(fit.total.primal, c["objective"].get<double>(), 1e-9);
-    expect_certified(setup, plan, fit);
+    for (const std::string& solver : able(registry::Plan(dataset, setup.settings))) {
+      SCOPED_TRACE(solver);
+      setup.settings.solver = solver;
+      const registry::Plan plan(dataset, setup.settings);
+      const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-10, .max_passes = 100000});
+      EXPECT_EQ(fit.status, run::Status::optimal) << fit.total.gap << " after " << fit.passes;
+      EXPECT_NEAR(fit.total.primal, c["objective"].get<double>(), 1e-9);
+      expect_certified(setup, plan, fit);
+    }
   }
 }
 
@@ -99,6 +130,9 @@ std::vector<Variation> variations() {
           {.name = "elastic-net free", .bias = Bias::free, .penalty = penalty::ElasticNet{0.3}, .weights = true},
           {.name = "factors", .bias = Bias::regularized, .penalty = penalty::ElasticNet{0.1}, .factors = true},
           {.name = "standardize", .bias = Bias::free, .storage = Storage::dense64, .standardize = true},
+          {.name = "l1", .penalty = penalty::L1{}},
+          {.name = "l1 free", .bias = Bias::free, .penalty = penalty::L1{}, .weights = true},
+          {.name = "l1 standardize", .bias = Bias::regularized, .penalty = penalty::L1{}, .standardize = true},
           {.name = "two classes", .bias = Bias::free, .classes = 2},
           {.name = "many classes", .classes = 11}};
 }
@@ -120,10 +154,48 @@ TEST(Multiclass, CertificatesOfEveryKindOfProblem) {
       }
       if (v.factors) setup.factors = {1.0, 0.5, 2.0, 1.0, 3.0, 0.25};
       const data::Dataset dataset = dataset_of(setup);
-      const registry::Plan plan(dataset, setup.settings, setup.weights, setup.factors);
-      const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-6, .max_passes = 20000});
-      EXPECT_EQ(fit.status, run::Status::optimal) << fit.total.gap << " after " << fit.passes;
-      expect_certified(setup, plan, fit);
+      double largest_dual = -infinity, least_primal = infinity;
+      for (const std::string& solver :
+           able(registry::Plan(dataset, setup.settings, setup.weights, setup.factors))) {
+        SCOPED_TRACE(solver);
+        setup.settings.solver = solver;
+        const registry::Plan plan(dataset, setup.settings, setup.weights, setup.factors);
+        const double tolerance = anneals(solver, loss) ? annealed_tolerance(plan) : 1e-6;
+        const registry::Fit fit = registry::fit(plan, {.tolerance = tolerance, .max_passes = 20000});
+        EXPECT_EQ(fit.solver, solver);
+        EXPECT_EQ(fit.status, run::Status::optimal) << fit.total.gap << " after " << fit.passes;
+        expect_certified(setup, plan, fit);
+        largest_dual = std::max(largest_dual, fit.total.dual);
+        least_primal = std::min(least_primal, fit.total.primal);
+      }
+      EXPECT_LE(largest_dual, least_primal * (1 + 1e-14)) << "solvers contradict each other";
+    }
+  }
+}
+
+// A fixed level leaves a gap of at most what the smoothing costs, and falling levels leave none.
+TEST(Multiclass, SmoothingAtAFixedLevel) {
+  for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {
+    Case setup = multiclass_case(loss::MulticlassHinge{}, 60, 6, 4, Storage::csr64, 12);
+    setup.settings.bias = bias;
+    const data::Dataset dataset = dataset_of(setup);
+    const double optimum = registry::fit(registry::Plan(dataset, setup.settings), {.tolerance = 1e-8}).total.primal;
+    for (const std::string solver : {"agm-inf", "agm-1"}) {
+      for (const solver::Curvature curvature : {solver::Curvature::search, solver::Curvature::bound}) {
+        setup.settings.solver = solver;
+        setup.settings.gradient.curvature = curvature;
+        double last = infinity;
+        for (const double mu : {0.3, 0.03}) {
+          setup.settings.ascent.smoothing = mu;
+          const registry::Plan plan(dataset, setup.settings);
+          const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-9, .max_passes = 3000});
+          expect_certified(setup, plan, fit);
+          EXPECT_LE(fit.total.primal - optimum, 0.5 * mu);
+          EXPECT_LE(fit.total.gap, 0.5 * mu) << solver << " " << mu;
+          EXPECT_LT(fit.total.gap, last);
+          last = fit.total.gap;
+        }
+      }
     }
   }
 }
@@ -192,15 +264,18 @@ TEST(Multiclass, RawScalesConverge) {
 
 TEST(Multiclass, ParallelBitsDoNotDependOnThreads) {
   for (const loss::AnyVector& loss : {loss::AnyVector(loss::MulticlassHinge{}), loss::AnyVector(loss::Softmax{})}) {
-    const Case setup = multiclass_case(loss, 600, 9, 10, Storage::csr64, 4);
+    Case setup = multiclass_case(loss, 600, 9, 10, Storage::csr64, 4);
     const data::Dataset dataset = dataset_of(setup);
-    const registry::Plan plan(dataset, setup.settings);
-    std::vector<double> w;
-    for (const std::size_t threads : {1, 2, 5}) {
-      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-      const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-5});
-      if (w.empty()) w = side_by_side(fit, false);
-      EXPECT_EQ(side_by_side(fit, false), w) << threads;
+    for (const std::string& solver : able(registry::Plan(dataset, setup.settings))) {
+      setup.settings.solver = solver;
+      const registry::Plan plan(dataset, setup.settings);
+      std::vector<double> w;
+      for (const std::size_t threads : {1, 2, 5}) {
+        const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+        const registry::Fit fit = registry::fit(plan, {.tolerance = anneals(solver, loss) ? 1e-2 : 1e-5});
+        if (w.empty()) w = side_by_side(fit, false);
+        EXPECT_EQ(side_by_side(fit, false), w) << solver << " " << threads;
+      }
     }
   }
 }
@@ -222,12 +297,19 @@ TEST(Multiclass, WarmStartsAndWindows) {
 
 TEST(Multiclass, RefusesWhatNoSolverTakes) {
   Case setup = multiclass_case(loss::MulticlassHinge{}, 30, 3, 3, Storage::csr64, 8);
-  setup.settings.penalty = penalty::L1{};
+  setup.settings.penalty = penalty::None{};
   const data::Dataset dataset = dataset_of(setup);
-  EXPECT_THROW(registry::fit(registry::Plan(dataset, setup.settings), {}), Error);
+  const auto refused = [&] { EXPECT_THROW(registry::fit(registry::Plan(dataset, setup.settings), {}), Error); };
+  refused();
   setup.settings.penalty = penalty::L2{};
   setup.settings.solver = "fista";
-  EXPECT_THROW(registry::fit(registry::Plan(dataset, setup.settings), {}), Error);
+  refused();
+  setup.settings.solver = "bmrm";
+  refused();
+  setup.settings.loss = loss::Softmax{};
+  setup.settings.solver = "agm-1";
+  setup.settings.ascent.smoothing = 0.1;  // of what is smooth
+  refused();
 }
 
 }  // namespace

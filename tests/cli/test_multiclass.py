@@ -116,10 +116,41 @@ class Multiclass(CliTest):
                     "--penalty-factors", "f", "--l1", "0.001", "--l2", "0.01", "--standardize")
             self.ok("certify", data, "m")
 
+    def test_solvers_agree(self):
+        data = self.data()
+        for loss in LOSSES:
+            for bias in ["none", "free"]:
+                reports = [self.json("train", data, "m", "--loss", loss, "--bias", bias, "--solver", solver)
+                           for solver in ["sdca", "agm-inf", "agm-1"] + ["fista"] * (loss != "multiclass-hinge")]
+                for report in reports:
+                    self.assertEqual(report["status"], "optimal", report["solver"])
+                self.assertLessEqual(max(r["dual"] for r in reports), min(r["primal"] for r in reports) * (1 + 1e-14))
+
+    def test_l1(self):
+        data = self.data()
+        for loss, solver in [("multiclass-hinge", "agm-1"), ("softmax", "fista")]:
+            report = self.json("train", data, "m", "--loss", loss, "--penalty", "l1", "--lambda", "0.02")
+            self.assertEqual((report["status"], report["solver"]), ("optimal", solver))
+            self.assertIs(self.json("certify", data, "m")["certified"], True)
+
+    def test_levels_of_smoothing(self):
+        data = self.data()
+        run = lambda *more, code=0: self.json("train", data, "m", "--loss", "multiclass-hinge", "--tol", "1e-3", "--solver",
+                                              "agm-inf", *more, code=code)
+        self.assertEqual(run()["status"], "optimal")
+        self.assertEqual(run("--curvature", "bound")["status"], "optimal")
+        coarse = run("--smoothing", "1", "--max-passes", "2000", code=4)
+        self.assertNotEqual(coarse["status"], "optimal")  # what the smoothing costs stays
+        self.assertLessEqual(coarse["gap"], 0.5)
+
     def test_refusals(self):
         data = self.data()
-        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--penalty", "l1", says="strongly convex")
-        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--solver", "fista", says="sdca")
+        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--penalty", "l1", "--solver", "sdca", says="strongly convex")
+        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--penalty", "none", says="a penalty on every feature")
+        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--solver", "fista", says=["a smooth loss", "sdca, agm-1, agm-inf"])
+        self.refused(2, "train", data, "--loss", "softmax", "--smoothing", "0.1", says="only multiclass-hinge")
+        self.refused(2, "train", data, "--loss", "softmax", "--solver", "agm-1", "--smoothing", "0.1", says="only multiclass-hinge")
+        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--agm-space", "primal", says="--agm-space is not for")
         self.refused(2, "train", data, "--loss", "softmax", "--gamma", "2", says="--gamma does not go with")
         self.write("one", "1 1:1\n1 1:2\n")
         self.refused(3, "train", "one", "--loss", "softmax", says="two classes")

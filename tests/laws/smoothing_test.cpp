@@ -7,8 +7,10 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/random.hpp"
+#include "fenchel/risk/class_risk.hpp"
 #include "fenchel/risk/pointwise.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/multiclass.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/setup.hpp"
 
@@ -154,6 +156,59 @@ TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
   }
 }
 
+TEST(Smoothing, OfTheMulticlassHinge) {
+  std::uint64_t seed = 40;
+  for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {
+    for (const double mu : {2.0, 0.3, 1e-2}) {
+      Case setup = multiclass_case(loss::MulticlassHinge{}, 25, 3, 4, Storage::csr64, ++seed);
+      setup.settings.bias = bias;
+      for (std::size_t i = 0; i < 25; ++i)
+        setup.weights.push_back(i % 5 == 4 ? 0.0 : 0.5 + 0.1 * static_cast<double>(i));
+      const data::Dataset dataset = dataset_of(setup);
+      const registry::Plan plan(dataset, setup.settings, setup.weights, {});
+      const problem::MulticlassProblem p = plan.multiclass();
+      risk::ClassRisk smooth(p.design, p.sample, p.loss, p.free_bias);
+      const risk::ClassRisk plain(p.design, p.sample, p.loss, p.free_bias);
+      smooth.smooth(mu);
+      EXPECT_EQ(smooth.smoothing(), mu);
+      EXPECT_EQ(smooth.smoothness(), mu / 4);
+      Random random(seed);
+      std::vector<double> w(p.dimension() * p.classes());
+      for (double& x : w) x = random.normal();
+      risk::ClassRisk::State at, exactly;
+      smooth.locate(w, {}, at);
+      plain.locate(w, at.b, exactly);
+      const double value = smooth.value(at);
+      EXPECT_LE(value, plain.value(exactly) + 1e-13);
+      EXPECT_LE(plain.value(exactly), value + 0.5 * mu + 1e-13);
+      EXPECT_LE(plain.value(exactly), smooth.unsmoothed_value(at) + 1e-13);
+
+      std::vector<double> gradient(w.size());
+      EXPECT_EQ(smooth.gradient(at, gradient), value);
+      std::vector<double> sums(p.classes());  // of the derivatives with respect to the biases
+      for (std::size_t i = 0; i < p.rows(); ++i) {
+        for (std::size_t l = 0; l < p.classes(); ++l) {
+          const double share = p.sample.weight(i) / p.sample.weight_sum * smooth.dual()[i * p.classes() + l];
+          sums[l] += share;
+          sums[p.sample.targets[i]] -= share;
+        }
+      }
+      for (const double sum : sums) EXPECT_NEAR(p.free_bias ? sum : 0.0, 0.0, 1e-13);
+      const double h = 1e-6 * mu;
+      for (std::size_t e = 0; e < w.size(); ++e) {
+        const auto moved = [&](double by) {
+          std::vector<double> next = w;
+          next[e] += by;
+          risk::ClassRisk::State state;
+          smooth.locate(next, at.b, state);
+          return smooth.value(state);
+        };
+        EXPECT_NEAR((moved(h) - moved(-h)) / (2 * h), gradient[e], 1e-15 / h + 1e-5) << " mu " << mu;
+      }
+    }
+  }
+}
+
 TEST(Smoothing, RefusesToSmoothByNothing) {
   Case setup = random_setup(loss::Hinge{}, 12, 2, Storage::dense64, 1);
   setup.settings.lambda = 0.1;
@@ -162,6 +217,14 @@ TEST(Smoothing, RefusesToSmoothByNothing) {
   const problem::Problem p = plan.problem(0);
   risk::Pointwise risk(p.design, p.sample, p.loss, p.free_bias);
   refusal(Fault::usage, [&] { risk.smooth(0.0); });
+  Case multiclass = multiclass_case(loss::Softmax{}, 12, 2, 3, Storage::dense64, 1);
+  const data::Dataset rows = dataset_of(multiclass);
+  const registry::Plan joint(rows, multiclass.settings, {}, {});
+  const problem::MulticlassProblem q = joint.multiclass();
+  risk::ClassRisk softmax(q.design, q.sample, q.loss, q.free_bias);
+  refusal(Fault::usage, [&] { softmax.smooth(0.1); });
+  risk::ClassRisk hinge(q.design, q.sample, loss::MulticlassHinge{}, q.free_bias);
+  refusal(Fault::usage, [&] { hinge.smooth(0.0); });
 }
 
 }  // namespace

@@ -56,6 +56,46 @@ TEST(VectorLossGolden, SoftmaxDual) {
   }
 }
 
+// Gradients with respect to the scores are Lipschitz with 1/gamma, and co-coercive.
+TEST(VectorLoss, Smoothness) {
+  Random random(17);
+  for (const loss::AnyVector& any : every_vector_loss()) {
+    for (std::size_t k = 2; k <= 6; ++k) {
+      const double gamma = loss::smoothness(any, k);
+      EXPECT_EQ(gamma > 0.0, !std::holds_alternative<loss::MulticlassHinge>(any));
+      double closest = 0.0;
+      for (int t = 0; t < 400 && gamma > 0.0; ++t) {
+        const std::size_t y = random.below(k);
+        const double size = std::exp(random.normal());
+        const auto gradient = [&](const Numbers& z) {
+          Numbers a(k), beta(k);
+          for (std::size_t l = 0; l < k; ++l) a[l] = z[l] - z[y];
+          std::visit([&](const auto& l) { l.dual(y, a, beta); }, any);
+          beta[y] = 0.0;
+          double sum = 0.0;
+          for (const double b : beta) sum += b;
+          beta[y] = -sum;
+          return beta;
+        };
+        Numbers z(k), moved(k);
+        for (std::size_t l = 0; l < k; ++l) {
+          z[l] = random.normal() - (l == y ? 0.0 : 1.0);
+          moved[l] = z[l] + 0.1 * size * random.normal();
+        }
+        const Numbers first = gradient(z), second = gradient(moved);
+        double product = 0.0, square = 0.0;
+        for (std::size_t l = 0; l < k; ++l) {
+          product += (first[l] - second[l]) * (z[l] - moved[l]);
+          square += (first[l] - second[l]) * (first[l] - second[l]);
+        }
+        EXPECT_GE(product, gamma * square - 1e-12);
+        if (product > 1e-9) closest = std::max(closest, gamma * square / product);
+      }
+      EXPECT_TRUE(gamma == 0.0 || closest > 0.1) << "the law is far from tight: " << closest;
+    }
+  }
+}
+
 TEST(VectorLoss, QuickExponential) {
   for (double x = -650.0; x < 650.0; x += 0.37) EXPECT_NEAR(quick_exp(x) / std::exp(x), 1.0, 1e-13) << x;
   EXPECT_EQ(quick_exp(-1e9), 0.0);
