@@ -181,10 +181,10 @@ bool sample_repeats(const Matrix& matrix, std::span<const double> labels) {
           for (std::size_t k = begin; k < end; ++k) hashes[k] = hash_row(rows, labels, sample[k]);
         });
         std::ranges::sort(hashes);
-        const std::size_t distinct = count - std::ranges::unique(hashes).size();
+        const auto repeats = static_cast<double>(hashes.end() - std::unique(hashes.begin(), hashes.end()));
         // With every row twice, count^2 / (2 n) pairs of the sample are equal; half of that leaves room for luck.
-        return static_cast<double>(count - distinct) >=
-               static_cast<double>(count) / static_cast<double>(n) * static_cast<double>(count) / 4.0;
+        const auto size = static_cast<double>(count);
+        return repeats >= 0.25 * size * size / static_cast<double>(n);
       },
       matrix);
 }

@@ -21,7 +21,7 @@ struct EqualRows {
 // The guess, with every row that differs from the first of its place alone in a place of its own.
 [[nodiscard]] EqualRows confirmed(const Matrix& matrix, std::span<const double> labels, EqualRows guess);
 
-// Whether a sample of about 8 sqrt(rows) rows contains as many equal ones as it should if every row occurred twice. Data
+// Whether a sample of about 8 sqrt(rows) rows contains half as many equal ones as it should if every row occurred twice. Data
 // without equal rows are told from data with many at a small part of a pass.
 [[nodiscard]] bool sample_repeats(const Matrix& matrix, std::span<const double> labels);
 
