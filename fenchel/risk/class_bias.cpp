@@ -108,6 +108,7 @@ std::vector<double> minimize_shifts(std::vector<double> start,
                                     const std::function<ShiftModel(std::span<const double>)>& at) {
   constexpr int most_steps = 200;
   constexpr double enough = 1e-4;  // of the decrease that the slope promises
+  constexpr double beyond_values = 1e-12;
   // Added to the curvature, in its units: along (1, ..., 1), and along classes that no row holds in place, there is none. Where
   // a step gains too little, shorter ones follow in the manner of Levenberg and Marquardt.
   constexpr double least_damping = 1e-9, most_damping = 1e12, growth = 10.0;
@@ -125,6 +126,18 @@ std::vector<double> minimize_shifts(std::vector<double> start,
     std::vector<double> next(start.size());
     for (std::size_t l = 0; l < next.size(); ++l) next[l] = start[l] + direction[static_cast<Eigen::Index>(l)];
     ShiftModel there = at(next);
+    // What values cannot tell any more, gradients can: of a piecewise quadratic function the last step is exact.
+    if (-slope <= beyond_values * std::fabs(here.value)) {
+      const auto largest = [](const ShiftModel& model) {
+        double result = 0.0;
+        for (const double g : model.gradient) result = std::max(result, std::fabs(g));
+        return result;
+      };
+      if (!(largest(there) < 0.5 * largest(here))) break;
+      start = std::move(next);
+      here = std::move(there);
+      continue;
+    }
     if (!(there.value <= here.value + enough * slope)) {
       if (damping > most_damping) break;
       damping *= growth;

@@ -41,7 +41,7 @@ struct ShiftModel {
   std::vector<double> gradient;
   std::vector<double> curvature;  // k x k
 };
-// Newton's method with a line search, for functions that do not change along (1, ..., 1).
+// Newton's method, damped where that is needed, for functions that do not change along (1, ..., 1).
 std::vector<double> minimize_shifts(std::vector<double> start,
                                     const std::function<ShiftModel(std::span<const double>)>& at);
 

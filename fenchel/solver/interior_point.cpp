@@ -23,7 +23,7 @@ constexpr std::size_t modest_system = 1500;
 constexpr int most_corrections = 3;  // of a direction
 // Of the primal value: there the products stay, and steps only make up for what rounding left of the equations. Farther on the
 // systems are so ill-conditioned that their solutions lead away.
-constexpr double least_gap = 1e-10;
+constexpr double least_gap = 1e-12;
 constexpr double shortest_step = 1e-10;  // at which nothing is gained any more
 
 std::size_t system_size(const problem::Problem& problem) {

@@ -13,8 +13,8 @@ except ImportError as missing:
 
 problems.require_environment()
 GAP = 1e-5
-# 0: C = 1. At lambda = 1e-3 leukemia, whose features go up to 6e4, stalls at a relative gap of 1.06e-5. HiGHS takes long for a9a.
-STRENGTHS = {"colon": (0, 1e-2, 1e-3), "leukemia": (0, 1e-2), "a9a": (1e-2,)}
+# 0: C = 1. The features of leukemia go up to 6e4. HiGHS takes long for a9a.
+STRENGTHS = {"colon": (0, 1e-2, 1e-3), "leukemia": (0, 1e-2, 1e-3), "a9a": (1e-2,)}
 
 
 def linear_optimum(matrix, target, lam):
