@@ -49,12 +49,12 @@ void AscentOptions::add(CLI::App& app) {
   grouped(add_text(app, "--iterate", iterate_, "last|averaged|random",
                    "what sdca certifies and returns: its last alpha and w; their averages over the later half of "
                    "its sweeps; or those after a random one of these sweeps (default last)"));
-  grouped(
-      add_number(app, "--smoothing", smoothing_, positive,
-                 "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
-                 "phi_G <= phi; the gap stays that of phi, and cannot fall much below what the smoothing costs, at "
-                 "most G/2 max t^2; of losses of all classes for multiclass-hinge only, with ||b||^2 for t^2 (default: none; "
-                 "levels that fall for agm-inf and agm-1)"));
+  grouped(add_number(
+      app, "--smoothing", smoothing_, positive,
+      "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
+      "phi_G <= phi; the gap stays that of phi, and cannot fall much below what the smoothing costs, at "
+      "most G/2 max t^2; of losses of all classes for multiclass-hinge only, with ||b||^2 for t^2 (default: none; "
+      "levels that fall for agm-inf and agm-1)"));
   grouped(add_text(
       app, "--acceleration", acceleration_, "practical|theory",
       "of accelerated-sdca, which minimizes P(w) + (kappa/2) ||w - y||^2 again and again and extrapolates "

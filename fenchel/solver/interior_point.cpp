@@ -9,7 +9,6 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
-#include "fenchel/kernel/inner_products.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -40,9 +39,7 @@ bool same_slope(double a, double b) {
   return std::fabs(a - b) <= 8 * unit_roundoff * std::max(std::fabs(a), std::fabs(b));
 }
 
-Eigen::Map<dense::Vector> as_vector(std::vector<double>& values) {
-  return {values.data(), static_cast<Eigen::Index>(values.size())};
-}
+double sum_of_steps(const std::vector<double>& steps) { return std::accumulate(steps.begin(), steps.end(), 0.0); }
 
 }  // namespace
 
@@ -89,19 +86,6 @@ InteriorPoint::InteriorPoint(const problem::Problem& problem, const Start& /*sta
   const auto size = static_cast<Eigen::Index>(by_columns_ ? d : n);
   matrix_.resize(size, size);
   if (!by_columns_) gather_free_columns();
-}
-
-void InteriorPoint::gather_free_columns() {
-  free_columns_.resize(matrix_.rows(), static_cast<Eigen::Index>(free_.size()));
-  std::vector<double> unit(columns_.size(), 0.0), entries(design_.rows());
-  for (std::size_t k = 0; k < free_.size(); ++k) {
-    unit[free_[k]] = 1.0;
-    map_.margins(unit, entries);
-    unit[free_[k]] = 0.0;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      entries[i] = problem_.sample.weight(i) > 0.0 ? entries[i] : 0.0;
-    free_columns_.col(static_cast<Eigen::Index>(k)) = as_vector(entries);
-  }
 }
 
 // The conjugate is linear on either side of 0: phi*(-alpha) = -t alpha, with a t of its own for each side.
@@ -196,7 +180,7 @@ double InteriorPoint::step() {
   Lengths lengths = longest();
   lengths.primal = std::min(1.0, part_of_the_way * lengths.primal);
   lengths.dual = std::min(1.0, part_of_the_way * lengths.dual);
-  const bool sound = std::isfinite(as_vector(w_step_).sum() + as_vector(beta_step_).sum());
+  const bool sound = std::isfinite(sum_of_steps(w_step_) + sum_of_steps(beta_step_));
   stationary_ = !sound || std::max(lengths.primal, lengths.dual) < shortest_step;
   if (sound) {
     move(lengths);
@@ -228,140 +212,6 @@ bool InteriorPoint::correct(double centre) {
   beta_step_ = kept.beta;
   u_step_ = kept.u;
   return false;
-}
-
-double InteriorPoint::form_matrix() {
-  std::fill(row_hold_.begin(), row_hold_.end(), 0.0);
-  for (const Piece& piece : pieces_) row_hold_[piece.row] += 1.0 / piece.hold();
-  for (std::size_t j = 0; j < columns_.size(); ++j) column_hold_[j] = columns_[j].hold();
-  if (by_columns_) {
-    matrix_.setZero();
-    sums_.add_gram(all_, row_hold_, {matrix_.data(), static_cast<std::size_t>(matrix_.size())});
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      if (!columns_[j].free()) matrix_.diagonal()[static_cast<Eigen::Index>(j)] += 1.0 / column_hold_[j];
-    }
-    return sums_.gram_work(all_.rows) / sums_.nonzeros();
-  }
-  kernel::inner_products(design_, column_hold_, matrix_);
-  // Towards a vertex the rows between their bounds outnumber the columns that hold them, all but the free ones: without
-  // these the matrix tends to a singular one. As X_free' beta_step is known, any multiple of them may be added.
-  const double trace = matrix_.trace();
-  free_hold_.assign(free_.size(), 0.0);
-  for (std::size_t k = 0; k < free_.size(); ++k) {
-    const auto column = free_columns_.col(static_cast<Eigen::Index>(k));
-    if (!(column.squaredNorm() > 0.0)) continue;
-    free_hold_[k] = trace > 0.0 ? trace / column.squaredNorm() : 1.0;
-    matrix_.selfadjointView<Eigen::Lower>().rankUpdate(column, free_hold_[k]);
-  }
-  for (std::size_t i = 0; i < row_hold_.size(); ++i) {
-    const auto k = static_cast<Eigen::Index>(i);
-    if (row_hold_[i] > 0.0) {
-      matrix_(k, k) += 1.0 / row_hold_[i];
-    } else {  // a row without weight has beta = 0 and takes no part: an identity of its own
-      matrix_.row(k).head(k).setZero();
-      matrix_.col(k).tail(matrix_.rows() - k).setZero();
-      matrix_(k, k) = 1.0;
-    }
-  }
-  return 0.5 * static_cast<double>(design_.rows());
-}
-
-double InteriorPoint::factorize() {
-  const double passes = form_matrix();
-  // Rounding may leave no positive pivot; then the diagonal grows until there is one.
-  const dense::Vector diagonal = matrix_.diagonal();
-  const double scale = diagonal.size() > 0 ? diagonal.maxCoeff() : 0.0;
-  for (double lift = 0.0;; lift = std::max(10.0 * lift, unit_roundoff)) {
-    if (lift > 0.0) matrix_.diagonal() = (diagonal * (1.0 + lift)).array() + lift * lift * scale;
-    if (factor_.factorize(matrix_) || !(lift < 1.0)) break;
-  }
-  if (by_columns_ || free_.empty()) return passes;
-  free_solutions_ = factor_.solve(free_columns_);
-  return passes;
-}
-
-void InteriorPoint::solve() {
-  // Everything of a pair but its own step is put into the pulls.
-  std::fill(row_pull_.begin(), row_pull_.end(), 0.0);
-  for (const Piece& piece : pieces_) row_pull_[piece.row] += piece.pull(z_[piece.row]) / piece.hold();
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    const Column& c = columns_[j];
-    if (c.free()) continue;
-    const double below_missing = c.l1 - u_[j] - c.below.slack, above_missing = c.l1 + u_[j] - c.above.slack;
-    // Both multipliers after their steps, less w: what rounding made of their difference before is corrected.
-    column_pull_[j] = c.below.target / c.below.slack - c.above.target / c.above.slack - w_[j] -
-                      c.below.ratio() * below_missing + c.above.ratio() * above_missing;
-  }
-  by_columns_ ? solve_for_columns() : solve_for_rows();
-
-  move_pieces();
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    Column& c = columns_[j];
-    if (c.free()) continue;
-    c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j]);
-    c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j]);
-  }
-}
-
-// Of the row's system beta_step is known up to a share of its largest entry, and from z_step up to a share of the terms of a
-// difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
-// one, so that slacks and beta stay the same point.
-void InteriorPoint::move_pieces() {
-  double largest = by_columns_ ? infinity : 0.0;
-  std::vector<double> sums(by_columns_ ? 0 : beta_step_.size(), 0.0);
-  const auto by_scores = [&](const Piece& piece) {
-    return (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
-  };
-  if (!by_columns_) {
-    for (const double step : beta_step_) largest = std::max(largest, std::fabs(step));
-    for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
-  }
-  for (Piece& piece : pieces_) {
-    const std::size_t i = piece.row;
-    double step = by_scores(piece);
-    if (row_hold_[i] * (std::fabs(z_[i]) + std::fabs(z_step_[i]) + std::fabs(piece.t)) > largest) {
-      step += (beta_step_[i] - sums[i]) / (piece.hold() * row_hold_[i]);
-    }
-    piece.low.move_slack(step);
-    piece.high.move_slack(-step);
-  }
-}
-
-// (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty.
-void InteriorPoint::solve_for_columns() {
-  map_.adjoint(row_pull_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    w_step_[j] = u_step_[j] + (columns_[j].free() ? u_[j] : column_pull_[j] / column_hold_[j]);
-  }
-  factor_.solve_in_place(as_vector(w_step_));
-  map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) beta_step_[i] = row_pull_[i] - row_hold_[i] * z_step_[i];
-  map_.adjoint(beta_step_, u_step_);
-}
-
-// (1/row_hold + X column_hold X' + X_free free_hold X_free') beta_step
-//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free.
-void InteriorPoint::solve_for_rows() {
-  for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] = columns_[j].free() ? 0.0 : column_pull_[j];
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_hold_[k] * u_[free_[k]];
-  map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) {
-    beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
-  }
-  factor_.solve_in_place(as_vector(beta_step_));
-  dense::Vector free_steps(static_cast<Eigen::Index>(free_.size()));
-  if (!free_.empty()) {
-    dense::Vector missing = free_columns_.transpose() * as_vector(beta_step_);
-    for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] += u_[free_[k]];
-    free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_), missing);
-    as_vector(beta_step_) -= free_solutions_ * free_steps;
-  }
-  map_.adjoint(beta_step_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    if (!columns_[j].free()) w_step_[j] = column_pull_[j] + column_hold_[j] * u_step_[j];
-  }
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_steps[static_cast<Eigen::Index>(k)];
-  map_.margins(w_step_, z_step_);
 }
 
 // Primal and dual steps are of their own lengths, as linear programs allow.
