@@ -102,13 +102,22 @@ class ScalarIncumbent final
   void stretch() {
     double error = unit_roundoff;
     for (const double e : best_primal->z_error) error = std::max(error, e);
+    std::optional<problem::PrimalPoint> best;
+    double least = best_pair.gap;
     for (double t = 4 * error; t < 1e-6; t *= 16) {
       problem::PrimalPoint point = certifier.stretched(*best_primal, 1.0 + t);
-      const problem::Certificate pair = certifier.pair(point, *best_dual);
-      if (!(pair.gap < best_pair.gap)) continue;
-      best_pair = pair;
-      best_primal = std::move(point);
+      const double gap = certifier.pair(point, *best_dual).gap;
+      if (!(gap < least)) continue;
+      least = gap;
+      best = std::move(point);
     }
+    if (!best) return;
+    // Evaluated anew, as whoever checks the claim later will.
+    problem::PrimalPoint point = certifier.primal(best->w, best->b);
+    const problem::Certificate pair = certifier.pair(point, *best_dual);
+    if (!(pair.gap < best_pair.gap)) return;
+    best_pair = pair;
+    best_primal = std::move(point);
   }
 };
 

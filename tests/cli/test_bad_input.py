@@ -33,7 +33,7 @@ USAGE = {
     "unknown solver": (["--solver", "sgd"], ["sdca", "fista"]),
     "later solver": (["--solver", "frank-wolfe"], ["not part of this version"]),
     "unable solver": (["--solver", "fista"], ["smooth", "sdca"]),
-    "nobody can": (["--penalty", "none", "--loss", "multiclass-hinge"], ["strongly convex"]),
+    "nobody can": (["--penalty", "none", "--loss", "multiclass-hinge"], ["penalty on every feature"]),
     "lambda with a constraint": (["--penalty", "l1-ball", "--lambda", "1"], ["--lambda", "--radius"]),
     "C with a constraint": (["--penalty", "simplex", "--C", "1", "--radius", "2"], ["--C", "--radius"]),
     "standardized constraint": (["--penalty", "l2-ball", "--standardize"], ["--standardize"]),

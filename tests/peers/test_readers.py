@@ -108,7 +108,7 @@ class ReadersTest(unittest.TestCase):
         self.assertEqual(np.count_nonzero(ours.data), content.count(b":") - zeros, "values")
         self.assertTrue(np.array_equal(labels, [float(line.split(None, 1)[0]) for line in lines]), "labels")
         base = 0 if re.search(rb"\s0:", content) else 1
-        for i in [0, len(lines) - 1, *random.Random(1).sample(range(len(lines)), SAMPLE)]:
+        for i in [0, len(lines) - 1, *random.Random(1).sample(range(len(lines)), min(SAMPLE, len(lines)))]:
             entries = [entry.split(b":") for entry in lines[i].split()[1:]]
             values = np.array([float(value) for _, value in entries])
             columns = np.array([int(index) - base for index, _ in entries])[values != 0]
