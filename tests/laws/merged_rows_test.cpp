@@ -131,7 +131,9 @@ TEST(MergedRows, FitsAgreeWithThoseOfTheRowsAsTheyAre) {
       if (!sublinear(solver)) {
         EXPECT_EQ(merged.status, run::Status::optimal);
       }
-      EXPECT_LE(std::fabs(merged.total.primal - reference.total.primal), merged.total.gap + reference.total.gap);
+      // Gaps are about exact values of P; those reported are rounded.
+      EXPECT_LE(std::fabs(merged.total.primal - reference.total.primal),
+                merged.total.gap + reference.total.gap + 1e-15);
       // What is certified is what the problem asked has at these points.
       const registry::Output& output = merged.outputs.front();
       ASSERT_EQ(output.beta.size(), setup.rows.size());
