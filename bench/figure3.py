@@ -33,6 +33,7 @@ def parse():
     parser.add_argument("--passes", type=int, default=600, help="of the method (default 600; the paper's plots end at 100)")
     parser.add_argument("--cap", type=int, default=40, help="seconds a fit (default 40)")
     parser.add_argument("--reference", type=int, default=60, help="seconds for the best known objective (default 60)")
+    parser.add_argument("--write", action="store_true", help="write the document although it is not the whole benchmark")
     options = parser.parse_args()
     options.whole = len(sys.argv) == 1
     return options
@@ -165,7 +166,7 @@ def main():
               "lines": {name: points for name, points in result["curves"].items() if points}} for result in by_place]
     picture = plot.svg(plots, len(options.sets), "passes", "primal objective")
     text = document(results, options, time.monotonic() - begin)
-    if options.whole:
+    if options.whole or options.write:
         for result in results:  # enough digits for a plot
             result["curves"] = {name: points and [[round(x, 2), float(f"{y:.8g}")] for x, y in points]
                                 for name, points in result["curves"].items()}

@@ -40,6 +40,7 @@ def parse():
     parser.add_argument("--cap", type=float, default=10, help="seconds a fit (default 10)")
     parser.add_argument("--reference", type=float, default=20, help="seconds for the best certified optimum (default 20)")
     parser.add_argument("--tol", type=float, default=1e-5, help="relative gap at which a fit may stop (default 1e-5)")
+    parser.add_argument("--write", action="store_true", help="write the document although it is not the whole benchmark")
     options = parser.parse_args()
     options.whole = len(sys.argv) == 1
     options.methods = [m for m in METHODS if not options.solvers or m[1] in options.solvers]
@@ -147,7 +148,7 @@ def main():
     by_iterations = picture(results, options, 0, "iterations")
     by_seconds = picture(results, options, 1, "seconds")
     text = document(results, options, time.monotonic() - begin)
-    if not options.whole:
+    if not (options.whole or options.write):
         common.write_result(problems.scratch().parent / "pragam-part.svg", by_iterations)
         print(text)
         return
