@@ -66,6 +66,11 @@ def peak_memory(*command):
     return peak
 
 
+def command():
+    """How this run was started, without the directory of the data."""
+    return " ".join(["FENCHEL_DATA=DIR ./dev bench", Path(sys.argv[0]).stem, *sys.argv[1:]])
+
+
 def machine():
     """Processor, cores and compiler, from what the system and the build directory say."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""

@@ -186,7 +186,7 @@ def document(cases, processes, multiclass, ours, options, took):
     return f"""
 ## Time to the optimum, against LIBLINEAR and scikit-learn
 
-`FENCHEL_DATA=DIR ./dev bench sdca` on: {common.machine()}.
+`{common.command()}` on: {common.machine()}.
 One run of {took:.0f} seconds. All tools solve ½‖w‖² + C Σ loss without bias on the same data, in turns, case by case; fits
 shorter than {SHORT:g} s are measured {options.rounds} times and the fastest counts. For every tool it is the least time over a grid
 of its tolerances after which the objective, recomputed in float64 from its weights, is within the relative distance

@@ -145,7 +145,7 @@ def document(results, options, took):
     return f"""
 ## Figure 3 of the accelerated Prox-SDCA paper
 
-`FENCHEL_DATA=DIR ./dev bench figure3` on: {common.machine()}.
+`{common.command()}` on: {common.machine()}.
 One run of {took:.0f} seconds. Smooth hinge (γ = 1), λ₁ = σ = 1e-5, λ₂ = λ, no bias, rows scaled to length 1; our data stand in
 for the paper's (in brackets). Passes of the method until the primal objective is within 1e-3 of the best known one,
 from `--trace`, up to {options.passes} passes or {options.cap} s; passes for certificates are taken off, certificates are up to a tenth of

@@ -127,7 +127,7 @@ def main():
     parts = [f"{what} {tol:g}" for tol in TOLERANCES for what in ("process", "solve", "passes", "gap")]
     common.write_section("foundation", f"""## Certified fits against LIBLINEAR and scikit-learn
 
-`FENCHEL_DATA=DIR ./dev bench foundation` on: {common.machine()}.
+`{common.command()}` on: {common.machine()}.
 One run of {time.perf_counter() - start:.0f} seconds; what is short was repeated up to three times and the fastest counts.
 Every tool reads the same uncompressed file. *Gap* and *distance* are relative: the gap is the one that we certify; a
 peer's distance is P(its weights) / D − 1, with P evaluated in Python from its weights with exactly rounded margins and

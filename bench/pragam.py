@@ -121,7 +121,7 @@ def document(results, options, took):
     return f"""
 ## Pragam, bundle methods and baselines on support vector machines
 
-`FENCHEL_DATA=DIR ./dev bench pragam` on: {common.machine()}.
+`{common.command()}` on: {common.machine()}.
 One run of {took:.0f} seconds. The comparison of "Lower Bounds for BMRM and Faster Rates for Training SVMs": hinge, l2 penalty,
 no bias but where it is named, 2 threads, at most {options.cap:g} s a fit. Iterations, and seconds, until the primal objective is within
 {' and '.join(f'{level:g}' for level in LEVELS)} of the optimum, relative, from `--trace`; –: not in this time. Errors are against the best certified lower

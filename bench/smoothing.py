@@ -92,7 +92,7 @@ def report(entries, seconds):
     pragam = [[e["data"], e["space"], told(e)] for e in entries if e["solver"] == "pragam"]
     return f"""## Smoothing: levels that fall against fixed ones
 
-`FENCHEL_DATA=DIR ./dev bench smoothing` on: {common.machine()}.
+`{common.command()}` on: {common.machine()}.
 Hinge, free bias, λ = 2⁻¹⁴, relative gap {TOLERANCE:g}, passes over the data with certificates; in brackets the relative gap where a fit ended without
 reaching it. *Falling* is the default, from the mean loss down, a tenth a stage. The level of the *theory*, μ = ε/(2D), leaves half of the gap ε to the
 smoothing. *Best* is the best of μ = {', '.join(f'{mu:g}' for mu in GRID)} in hindsight. Falling levels beat the theory's level on {wins} of {count} sets.
