@@ -15,6 +15,9 @@ static_assert(std::numeric_limits<double>::is_iec559 && std::numeric_limits<doub
 
 inline constexpr double unit_roundoff = 0x1p-53;
 inline constexpr double smallest_double = std::numeric_limits<double>::denorm_min();
+// More than the products of any sum lose below the smallest double; large enough for what is computed of it to be no
+// subnormal number, with which processors are slow.
+inline constexpr double underflow_of_a_sum = 0x1p-960;
 
 // gamma_k = k u / (1 - k u), rounded up: k rounding errors compound to a relative error of at most gamma_k.
 inline double gamma_bound(double k) {

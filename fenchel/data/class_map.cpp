@@ -61,7 +61,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
             error[i] = terms == 0.0
                            ? 0.0
                            : widen(gamma_bound(terms + 2) * magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
-                                 terms * smallest_double;
+                                 underflow_of_a_sum;
           }
         });
       },
@@ -122,7 +122,7 @@ std::vector<double> ClassMap::adjoint_error(std::span<const double> a) const {
   const auto terms = static_cast<double>(rows());
   const double relative = gamma_bound(terms + 6);
   for (double& b : bound) {
-    if (b != 0.0) b = widen(relative * b * (1.0 + relative), 4) + terms * smallest_double;
+    if (b != 0.0) b = widen(relative * b * (1.0 + relative), 4) + underflow_of_a_sum;
   }
   return bound;
 }

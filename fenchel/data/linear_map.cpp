@@ -1,6 +1,7 @@
 #include "fenchel/data/linear_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "fenchel/base/parallel.hpp"
@@ -10,6 +11,9 @@
 
 namespace fenchel::data {
 namespace {
+
+// Where w and u do not both fit into a core's cache, reading the data twice costs less than misses in two places at once.
+constexpr std::size_t most_columns_at_once = 65536;
 
 // A sum and the sum of magnitudes side by side, so that a scatter touches one cache line.
 struct Enclosed {
@@ -119,6 +123,52 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
   });
 }
 
+// Sparse rows that are long next to the number of columns are cut into bands of columns instead: no column has two
+// accumulators, and those of a band stay in the cache. 0: slabs of rows do better. A power of two, as above.
+std::size_t band_count(const Matrix& matrix) {
+  constexpr std::size_t columns_in_band = 8192, entries_in_band = 8, most_bands = 16;
+  const bool sparse =
+      std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
+  const std::size_t count = std::min(cols(matrix) / columns_in_band,
+                                     nonzeros(matrix) / (entries_in_band * std::max<std::size_t>(1, rows(matrix))));
+  return sparse && count >= 2 ? std::bit_floor(std::min(count, most_bands)) : 0;
+}
+
+// Calls add(j, x_ij beta_i) for all entries whose columns are in [from, to), rows ascending.
+template <class Rows, class Add>
+void for_each_product(const Rows& rows, std::span<const double> beta, std::size_t from, std::size_t to, Add&& add) {
+  if constexpr (requires { rows.columns; }) {
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      const double b = beta[i];
+      if (b == 0.0) continue;
+      const auto row = rows.row(i);
+      const auto first = std::ranges::lower_bound(row.columns, from);
+      for (auto k = static_cast<std::size_t>(first - row.columns.begin()); k < row.columns.size(); ++k) {
+        if (row.columns[k] >= to) break;
+        add(row.columns[k], static_cast<double>(row.values[k]) * b);
+      }
+    }
+  }
+}
+
+// The constant column's part of X' beta.
+Enclosed constant_sum(const Design& design, std::span<const double> beta) {
+  Enclosed result;
+  for (const double b : beta) add(result, design.constant * b);
+  return result;
+}
+
+// Calls fill(rows, from, to) for every band of columns, in parallel.
+template <class Fill>
+void for_each_band(const Design& design, std::size_t bands, const Fill& fill) {
+  const std::size_t d = cols(design.matrix);
+  std::visit(
+      [&](const auto& m) {
+        parallel_for(bands, [&](std::size_t band) { fill(m, d * band / bands, d * (band + 1) / bands); });
+      },
+      design.matrix);
+}
+
 // Where sums need no magnitudes, slabs are fewer: setting up and merging the accumulators costs a small share of the work.
 // A power of two, for machines with as many cores.
 std::size_t plain_slab_count(const Matrix& matrix) {
@@ -139,8 +189,9 @@ std::vector<std::size_t> accumulation_slabs(const Matrix& matrix) {
 LinearMap::LinearMap(const Design& design)
     : design_(design),
       slabs_(accumulation_slabs(design.matrix)),
-      plain_slabs_(balanced_slabs(design.matrix, plain_slab_count(design.matrix))) {
-  std::size_t longest = 0;
+      plain_slabs_(balanced_slabs(design.matrix, plain_slab_count(design.matrix))),
+      bands_(band_count(design.matrix)) {
+  std::size_t longest = bands_ > 0 ? rows() : 0;
   for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
   adjoint_gamma_ = gamma_bound(static_cast<double>(longest + slabs_.size()) + 2);
 }
@@ -170,7 +221,7 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
             z[i] = product.sum;
             // k products and sums; the magnitude itself carries as many errors; a product may underflow.
             error[i] = widen(gamma_bound(terms + 2) * product.magnitude * (1.0 + gamma_bound(terms + 2)), 4) +
-                       terms * smallest_double;
+                       underflow_of_a_sum;
             if (row.nonzeros() == 0 && constant == 0.0) error[i] = 0.0;
           }
         });
@@ -179,6 +230,15 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
 }
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
+  // Not where margins_and_adjoint() makes one pass, which must give the same bits.
+  if (bands_ > 0 && cols() > most_columns_at_once) {
+    for_each_band(design_, bands_, [&](const auto& m, std::size_t from, std::size_t to) {
+      std::fill(u.begin() + static_cast<std::ptrdiff_t>(from), u.begin() + static_cast<std::ptrdiff_t>(to), 0.0);
+      for_each_product(m, beta, from, to, [&](std::size_t j, double product) { u[j] += product; });
+    });
+    if (design_.constant != 0.0) u.back() = constant_sum(design_, beta).sum;
+    return;
+  }
   accumulate(design_, plain_slabs_, beta, u, scratch_,
              [&](const auto& m, std::size_t begin, std::size_t end, std::span<double> sums) {
                add_rows(m, begin, end, beta, sums);
@@ -188,10 +248,8 @@ void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
 double LinearMap::margins_and_adjoint(std::span<const double> w, std::span<double> z,
                                       const std::function<void(std::size_t begin, std::size_t end)>& make,
                                       std::span<const double> beta, std::span<double> u) {
-  // One slab would leave all to one thread, which margins need not; and where w and u do not both fit into a core's cache,
-  // reading the data twice costs less than misses in two places at once.
-  constexpr std::size_t most_columns = 65536;
-  if (plain_slabs_.size() == 2 || cols() > most_columns) {
+  // One slab would leave all to one thread, which margins need not.
+  if (plain_slabs_.size() == 2 || cols() > most_columns_at_once) {
     margins(w, z);
     for_each_block(rows(), make);
     adjoint(beta, u);
@@ -217,21 +275,32 @@ double LinearMap::margins_and_adjoint(std::span<const double> w, std::span<doubl
 }
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const {
+  const auto split = [&](std::span<const Enclosed> entries, std::size_t from) {
+    for (std::size_t j = 0; j < entries.size(); ++j) {
+      u[from + j] = entries[j].sum;
+      magnitude[from + j] = entries[j].magnitude;
+    }
+  };
+  if (bands_ > 0) {
+    for_each_band(design_, bands_, [&](const auto& m, std::size_t from, std::size_t to) {
+      std::vector<Enclosed> band(to - from);
+      for_each_product(m, beta, from, to, [&](std::size_t j, double product) { add(band[j - from], product); });
+      split(band, from);
+    });
+    if (design_.constant != 0.0) split(std::array{constant_sum(design_, beta)}, cols() - 1);
+    return;
+  }
   std::vector<Enclosed> enclosed(u.size());
   std::vector<Enclosed> scratch;
   accumulate(design_, slabs_, beta, std::span<Enclosed>(enclosed), scratch,
              [&](const auto& m, std::size_t begin, std::size_t end, std::span<Enclosed> sums) {
                add_rows(m, begin, end, beta, sums);
              });
-  for (std::size_t j = 0; j < u.size(); ++j) {
-    u[j] = enclosed[j].sum;
-    magnitude[j] = enclosed[j].magnitude;
-  }
+  split(enclosed, 0);
 }
 
 double LinearMap::adjoint_error(double magnitude) const {
-  return widen(adjoint_gamma_ * magnitude * (1.0 + adjoint_gamma_), 4) +
-         static_cast<double>(rows()) * smallest_double;
+  return widen(adjoint_gamma_ * magnitude * (1.0 + adjoint_gamma_), 4) + underflow_of_a_sum;
 }
 
 std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) const {

@@ -57,6 +57,7 @@ class LinearMap {
   std::vector<std::size_t> slabs_;        // row boundaries of the private accumulators of X' beta with magnitudes
   std::vector<std::size_t> plain_slabs_;  // and without
   std::vector<double> scratch_;
+  std::size_t bands_ = 0;       // of columns that X' beta is summed in where that is better than slabs
   double adjoint_gamma_ = 0.0;  // relative to the magnitudes
 };
 

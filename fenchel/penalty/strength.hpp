@@ -54,7 +54,12 @@ struct Strength {
 
  private:
   // x^2 / (2 l2), in an order in which the square cannot underflow before the division.
-  [[nodiscard]] double half_square(double x) const { return x == 0.0 ? 0.0 : widen(0.5 * x * (x / l2), 4); }
+  [[nodiscard]] double half_square(double x) const {
+    if (x == 0.0) return 0.0;
+    // Coordinates that nothing touches have errors like that; subnormal numbers on the way would be slow.
+    if (x < 0x1p-600 && l2 > 0x1p-120) return smallest_double;
+    return widen(0.5 * x * (x / l2), 4);
+  }
   [[nodiscard]] double excess_square(double magnitude) const {
     return magnitude <= l1 ? 0.0 : half_square(magnitude_up(magnitude, -l1));
   }

@@ -272,12 +272,14 @@ void Certifier::evaluate(DualPoint& point) const {
     std::vector<double> ignored(problem_.dimension());
     map_.adjoint(point.slack, ignored, spread);
   }
-  for (std::size_t j = 0; j < point.u.size(); ++j) {
-    const double slack = spread.empty() ? 0.0 : spread[j] + map_.adjoint_error(spread[j]);
-    const double error = map_.adjoint_error(point.u_error[j]) + slack;
-    point.u[j] /= sum;
-    point.u_error[j] = zero ? 0.0 : widen(error / sum + 4 * unit_roundoff * std::fabs(point.u[j]), 8);
-  }
+  for_each_block(point.u.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      const double slack = spread.empty() ? 0.0 : spread[j] + map_.adjoint_error(spread[j]);
+      const double error = map_.adjoint_error(point.u_error[j]) + slack;
+      point.u[j] /= sum;
+      point.u_error[j] = zero ? 0.0 : widen(error / sum + 4 * unit_roundoff * std::fabs(point.u[j]), 8);
+    }
+  });
   point.scale = feasible_scale(problem_, point);
   const double conjugates = std::visit(
       [&](const auto& loss) {
@@ -296,7 +298,7 @@ void Certifier::evaluate(DualPoint& point) const {
       problem_.loss);
   const double penalty = block_sum<CompensatedSum>(point.u.size(), [&](std::size_t j, CompensatedSum& s) {
                            const penalty::Strength g = problem_.penalty[j];
-                           if (g.l2 > 0.0)
+                           if (g.l2 > 0.0 && point.u[j] != 0.0)
                              s.add(g.conjugate(point.scale * (std::fabs(point.u[j]) + point.u_error[j])));
                          }).total();
   const auto& constraint = problem_.penalty.constraint();

@@ -76,6 +76,14 @@ TEST(LinearMap, EnclosesTheExactProducts) {
   }
 }
 
+// So wide that X' beta is summed in bands of columns; in the second case plainly, too.
+TEST(LinearMap, EnclosesTheProductsOfBands) {
+  for (const double constant : {0.0, 2.5}) {
+    expect_enclosed(random_rows(9, 17000, 0.01, 10.0, 13), Storage::csr64, constant, 10.0);
+    expect_enclosed(random_rows(5, 66000, 0.01, 200.0, 14), Storage::csr64, constant, 200.0);
+  }
+}
+
 // Sums that cancel to nothing, empty rows and products that underflow.
 TEST(LinearMap, EnclosesCancellationAndUnderflow) {
   const std::vector<std::vector<double>> rows{
@@ -114,26 +122,30 @@ TEST(LinearMap, StoragesAgree) {
   }
 }
 
-TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
-  const std::size_t n = 3 * 4096 + 17;
-  const auto rows = random_rows(n, 6, 0.5, 4.0, 8);
-  const std::vector<double> w = random_vector(7, 4.0, 9), beta = random_vector(n, 4.0, 10);
-  for (const Storage storage : {Storage::csr64, Storage::dense64}) {
-    const data::Dataset dataset = held(rows, storage);
-    std::vector<std::vector<double>> products;
-    for (const std::size_t threads : {1, 2, 4, 2}) {
-      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-      data::LinearMap map({.matrix = dataset.matrix(), .constant = 1.0});
-      std::vector<double> z(n), error(n), u(7), size(7), simple(7), plain(n);
-      map.margins(w, z, error);
-      map.margins(w, plain);
-      map.adjoint(beta, u, size);
-      map.adjoint(beta, simple);
-      for (const auto& part : {error, plain, u, size, simple}) z.insert(z.end(), part.begin(), part.end());
-      products.push_back(z);
-    }
-    for (const auto& other : products) EXPECT_EQ(products[0], other);
+void expect_same_bits(const std::vector<std::vector<double>>& rows, Storage storage) {
+  const data::Dataset dataset = held(rows, storage);
+  const std::size_t n = rows.size(), d = rows.front().size() + 1;
+  const std::vector<double> w = random_vector(d, 4.0, 9), beta = random_vector(n, 4.0, 10);
+  std::vector<std::vector<double>> products;
+  for (const std::size_t threads : {1, 2, 4, 2}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    data::LinearMap map({.matrix = dataset.matrix(), .constant = 1.0});
+    std::vector<double> z(n), error(n), u(d), size(d), simple(d), plain(n);
+    map.margins(w, z, error);
+    map.margins(w, plain);
+    map.adjoint(beta, u, size);
+    map.adjoint(beta, simple);
+    for (const auto& part : {error, plain, u, size, simple}) z.insert(z.end(), part.begin(), part.end());
+    products.push_back(z);
   }
+  for (const auto& other : products) EXPECT_EQ(products[0], other);
+}
+
+TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
+  for (const Storage storage : {Storage::csr64, Storage::dense64}) {
+    expect_same_bits(random_rows(3 * 4096 + 17, 6, 0.5, 4.0, 8), storage);
+  }
+  expect_same_bits(random_rows(20, 66000, 0.01, 4.0, 15), Storage::csr64);  // in bands of columns
 }
 
 // One pass or two, with any number of threads: the same bits. The third is too wide for one pass, the fourth too small.
