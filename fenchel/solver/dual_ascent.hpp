@@ -46,6 +46,8 @@ class DualAscent {
   [[nodiscard]] std::span<const double> alpha() const { return alpha_; }
   [[nodiscard]] std::span<const double> weights();
   [[nodiscard]] double bias() const { return bias_centre_; }
+  // Gives back what only sweeps need: certificates follow, which need as much.
+  void rest() { copies_.clear(); }
 
   // A guess of R(w, b), from the last sweep.
   [[nodiscard]] double losses(const Seen& seen);

@@ -17,7 +17,14 @@ constexpr std::size_t window_bytes = std::size_t{32} << 20;
 constexpr double wake_factor = 0.3;
 // It may never come down while somebody rests (a free bias can run away from one who would hold it back), so that everybody
 // wakes after this much work, in passes, in any case.
-constexpr double most_work_between = 5.0;
+constexpr double most_work_between = 10.0;
+// A row rests whose margin is farther from where it would matter than this part of the largest violation; in a sweep over
+// all, when rows that had left long ago are asked again, this part of the largest violation of the last such sweep. Larger
+// parts keep rows that are never changed, smaller ones let go of some that will have to be called back: on
+// rcv1-binary, imdb-tfidf and 20news-bigram, hinge and squared hinge, C = 0.1 to 10, to 1e-3 and 1e-5, a part of 0.1 takes 0.5 to 1.1 times
+// the passes that 1 does.
+constexpr double part_among_awake = 0.1;
+constexpr double part_among_all = 0.3;
 
 }  // namespace
 
@@ -37,6 +44,7 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
       sampling_(conduct.ascent.sampling),
       resting_(shares.size(), 0),
       rest_beyond_(infinity),
+      full_violation_(infinity),
       settling_gap_(infinity) {
   if (shares.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Fault::failure,
@@ -64,6 +72,7 @@ void RowVisits::weigh(std::span<const double> curvatures) {
 
 void RowVisits::wake() {
   settling_gap_ = infinity;
+  full_violation_ = infinity;
   wake_settled();
 }
 
@@ -88,7 +97,7 @@ void RowVisits::wake_unsettled() {
     order_.push_back(static_cast<std::uint32_t>(i));
     share_ += shares_[i];
   }
-  rest_beyond_ = infinity;
+  rest_beyond_ = part_among_all * full_violation_;
   all_ = true;
 }
 
@@ -142,6 +151,7 @@ void RowVisits::settle(double violation, double gap) {
       wake_settled();
       return;
     }
+    full_violation_ = violation;
     goal_ = wake_factor * violation;
     work_ = 0.0;
     settling_gap_ = gap;
@@ -156,8 +166,7 @@ void RowVisits::settle(double violation, double gap) {
     for (const std::uint32_t i : order_) share_ += shares_[i];
   }
   all_ = order_.size() + settled_ == rows_;
-  // Margins that would have to move farther than any of those awake is from where it should be are not at stake.
-  rest_beyond_ = violation;
+  rest_beyond_ = part_among_awake * violation;
 }
 
 }  // namespace fenchel::solver

@@ -78,8 +78,9 @@ class RowVisits {
   std::size_t rows_ = 0;                   // that are visited at all
   double share_ = 1.0;
   double rest_beyond_;
-  double goal_ = 0.0;  // the violation at which everybody wakes
-  double work_ = 0.0;  // since everybody was awake, in passes
+  double full_violation_;  // of the last sweep over all
+  double goal_ = 0.0;      // the violation at which everybody wakes
+  double work_ = 0.0;      // since everybody was awake, in passes
   double settling_gap_;
   std::size_t settled_ = 0;   // rows that slept on when the others woke
   double total_work_ = 0.0;   // in passes

@@ -90,6 +90,7 @@ void Sdca::take_note() {
 }
 
 problem::Candidate Sdca::candidate() {
+  if (plain_) plain_->rest();
   if (conduct_.ascent.iterate == Iterate::last) return last();
   return {.w = noted_w_, .b = noted_b_, .alpha = noted_alpha_};
 }

@@ -54,7 +54,7 @@ TEST(RowVisits, RowsAtRestReturn) {
     visits.draw();
     EXPECT_EQ(visits.rest_beyond(), infinity);  // nobody rests before a violation is known
     visits.settle(1.0);
-    EXPECT_EQ(visits.rest_beyond(), 1.0);
+    EXPECT_EQ(visits.rest_beyond(), 0.1);
     for (const std::uint32_t i : {4u, 5u, 39u}) visits.resting()[i] = 1;
     visits.settle(0.9);
     EXPECT_FALSE(visits.all());
@@ -68,6 +68,7 @@ TEST(RowVisits, RowsAtRestReturn) {
     visits.settle(0.01);  // those awake have settled: all are asked again
     EXPECT_TRUE(visits.all());
     EXPECT_EQ(visits.share(), 1.0);
+    EXPECT_NEAR(visits.rest_beyond(), 0.3 * 0.9, 1e-15);  // the last sweep over all had that violation
     visits.draw();
     EXPECT_EQ(visits.order().size(), 40u);
     EXPECT_EQ(visits.resting()[5], 0);
@@ -115,6 +116,7 @@ TEST(RowVisits, WakeBringsEverybodyBack) {
   visits.settle(1.0);
   EXPECT_TRUE(visits.order().empty());
   visits.wake();
+  EXPECT_EQ(visits.rest_beyond(), infinity);
   visits.draw();
   EXPECT_EQ(visits.order().size(), 10u);
 }
