@@ -116,6 +116,14 @@ void will_need(std::span<const char> memory) {
 #endif
 }
 
+void let_go(std::span<const char> file) {
+  const std::size_t page = whole_pages(1);
+  const std::size_t begin = whole_pages(reinterpret_cast<std::uintptr_t>(file.data()));
+  const std::size_t end = reinterpret_cast<std::uintptr_t>(file.data() + file.size()) / page * page;
+  if (begin >= end) return;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // NOLINT(performance-no-int-to-ptr)
+}
+
 void Pages::forbid_from(std::size_t bytes) const {
 #ifdef FENCHEL_SEES_ADDRESSES
   __asan_poison_memory_region(data_ + bytes, size_ - bytes);

@@ -35,6 +35,9 @@ class Pages {
 
 // Says that memory will be read soon, so that pages of a mapped file come all at once instead of one fault each.
 void will_need(std::span<const char> memory);
+// Whole pages of a mapped file that nobody may want again; they come back from the file if somebody does. Not for memory of
+// our own, which would be lost.
+void let_go(std::span<const char> file);
 
 // An array to be filled.
 template <class T>

@@ -71,6 +71,7 @@ Source::Source(const std::string& path) : name_(path == "-" ? "<stdin>" : path) 
     text_ = {mapping->data(), size_on_disk_};
     if (compression_of(text_.substr(0, longest_magic)).empty()) {
       owner_ = mapping;
+      mapped_ = true;
       return;
     }
   }
@@ -118,6 +119,10 @@ std::string_view Source::text() {
   owner_ = owner;
   stream_.reset();
   return text_;
+}
+
+void Source::finished(std::string_view part) const {
+  if (mapped_) let_go(part);
 }
 
 Place place_of(std::string_view text, std::size_t offset) {

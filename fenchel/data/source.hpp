@@ -37,6 +37,8 @@ class Source {
   [[nodiscard]] Stream& stream() { return *stream_; }
   // The whole content. A stream is read to its end first, once.
   std::string_view text();
+  // Only an error message may still want this part of text(): the pages of a mapped file leave memory.
+  void finished(std::string_view part) const;
   // What keeps text() alive, for those that keep views of it.
   [[nodiscard]] std::shared_ptr<const void> owner() const { return owner_; }
 
@@ -48,6 +50,7 @@ class Source {
   std::unique_ptr<Stream> stream_;
   std::shared_ptr<const void> owner_;
   std::string_view text_;
+  bool mapped_ = false;  // text_ is that of a file
 };
 
 // A place in a text: lines and columns count from 1, columns in bytes.

@@ -139,6 +139,7 @@ class WholeText {
       if (inexact.load(std::memory_order_relaxed)) return;
       found[k] = parse_rows(pieces_[k], rules, arrays.from(places_[k]));
       if (found[k].inexact) inexact.store(true, std::memory_order_relaxed);
+      source_.finished(pieces_[k]);
     });
     if (inexact) return std::nullopt;
 
