@@ -169,21 +169,20 @@ bool sample_repeats(const Matrix& matrix, std::span<const double> labels) {
         const std::size_t n = rows.rows();
         const auto count = std::min(n, static_cast<std::size_t>(8.0 * std::sqrt(static_cast<double>(n))));
         if (count == 0) return false;
-        std::vector<std::uint64_t> hashes(count);
+        // Drawn one by one, not one of each part of the rows: copies may stand side by side.
         Random random(0);
-        std::vector<std::size_t> sample(
-            count);  // one row of each of so many equal parts, so that none is met twice
-        for (std::size_t k = 0; k < count; ++k) {
-          const std::size_t begin = k * n / count, end = (k + 1) * n / count;
-          sample[k] = begin + random.below(end - begin);
-        }
-        for_each_block(count, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::size_t> sample(count);
+        for (std::size_t& row : sample) row = random.below(n);
+        std::ranges::sort(sample);
+        sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+        std::vector<std::uint64_t> hashes(sample.size());
+        for_each_block(sample.size(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t k = begin; k < end; ++k) hashes[k] = hash_row(rows, labels, sample[k]);
         });
         std::ranges::sort(hashes);
         const auto repeats = static_cast<double>(hashes.end() - std::unique(hashes.begin(), hashes.end()));
         // With every row twice, count^2 / (2 n) pairs of the sample are equal; half of that leaves room for luck.
-        const auto size = static_cast<double>(count);
+        const auto size = static_cast<double>(sample.size());
         return repeats >= 0.25 * size * size / static_cast<double>(n);
       },
       matrix);

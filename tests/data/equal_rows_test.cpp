@@ -102,17 +102,21 @@ TEST(EqualRows, ASampleTellsManyFromNone) {
       Random random(seed);
       std::vector<double> numbers(n);
       for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<double>(i);
-      const auto repeats = [&](std::size_t copies) {  // in random order
+      bool shuffled = true;  // or copies side by side
+      const auto repeats = [&](std::size_t copies) {
         std::vector<double> rows(n);
         for (std::size_t i = 0; i < n; ++i) rows[i] = numbers[i / copies] + 1.0;
-        random.shuffle(std::span(rows));
+        if (shuffled) random.shuffle(std::span(rows));
         const data::DenseRows<double> view{rows, n, 1};
         return data::sample_repeats(view, std::vector<double>(n, 1.0));
       };
-      EXPECT_FALSE(repeats(1));
-      EXPECT_TRUE(repeats(3));
-      EXPECT_TRUE(repeats(100));
-      EXPECT_TRUE(repeats(n));
+      for (const bool order : {true, false}) {
+        shuffled = order;
+        EXPECT_FALSE(repeats(1));
+        EXPECT_TRUE(repeats(3));
+        EXPECT_TRUE(repeats(100));
+        EXPECT_TRUE(repeats(n));
+      }
     }
   }
 }
