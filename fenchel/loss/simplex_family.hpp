@@ -149,7 +149,9 @@ inline void add_curvature(std::size_t y, std::span<const double> beta, double ga
     if (j == y || beta[j] == 0.0) continue;
     result[j * k + j] += unit;
     if (capped) {
-      for (std::size_t l = 0; l < k; ++l) result[j * k + l] -= l != y && beta[l] > 0.0 ? shared : 0.0;
+      const double others = result[j * k + y];
+      for (std::size_t l = 0; l < k; ++l) result[j * k + l] -= beta[l] > 0.0 ? shared : 0.0;
+      result[j * k + y] = others;
     } else {
       result[j * k + y] -= unit;
       result[y * k + j] -= unit;

@@ -88,7 +88,9 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
                   .rows = row_order,
                   .ascent = plan.settings().ascent.resolve(),
                   .gradient = plan.settings().gradient.resolve()});
-  const run::MulticlassResult run = run::run(problem, *solver, options);
+  run::Options remaining = options;
+  remaining.time_limit = options.time_limit - clock.seconds();
+  const run::MulticlassResult run = run::run(problem, *solver, remaining);
   for (std::size_t l = 0; l < k; ++l) {
     result.outputs.push_back({.w = column_of(run.w, l, k),
                               .b = run.b.empty() ? 0.0 : run.b[l],

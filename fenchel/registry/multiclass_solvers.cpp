@@ -46,6 +46,15 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
                                         fmt::join(able, ", ")));
 }
 
+[[noreturn]] void refuse_multiclass_option(std::string_view option, std::string_view solver) {
+  std::vector<std::string_view> names;
+  for (const MulticlassSolverEntry& entry : multiclass_solvers()) {
+    if (!untaken(entry, std::span(&option, 1))) names.push_back(entry.name);
+  }
+  if (names.empty()) throw Error(Fault::usage, fmt::format("{} is not for losses of all classes at once", option));
+  throw Error(Fault::usage, fmt::format("{} is for {}, not for {}", option, fmt::join(names, ", "), solver));
+}
+
 }  // namespace
 
 const std::vector<MulticlassSolverEntry>& multiclass_solvers() {
@@ -92,9 +101,7 @@ const MulticlassSolverEntry& choose(std::string_view name, const problem::Multic
                                           "only multiclass-hinge is not",
                                           solver::option::smoothing));
   }
-  if (const auto option = untaken(*entry, demands)) {
-    throw Error(Fault::usage, fmt::format("{} is not for losses of all classes at once", *option));
-  }
+  if (const auto option = untaken(*entry, demands)) refuse_multiclass_option(*option, entry->name);
   return *entry;
 }
 

@@ -21,14 +21,17 @@ ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const dou
                             const std::size_t y = sample.targets[i];
                             const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
                             margins_of(z.subspan(i * k, k), b, y, a);
-                            model.value += share * loss.value(y, a);
                             loss.dual(y, a, beta);
-                            double sum = 0.0;
+                            double sum = 0.0, product = 0.0;
                             for (std::size_t l = 0; l < k; ++l) {
                               if (l == y) continue;
                               model.gradient[l] += share * beta[l];
                               sum += beta[l];
+                              product += beta[l] * a[l];
                             }
+                            // The value by way of its maximiser, which is at hand, where that is the shorter way.
+                            constexpr bool by_dual = L::sparse_dual;
+                            model.value += share * (by_dual ? product - loss.conjugate(y, beta) : loss.value(y, a));
                             model.gradient[y] -= share * sum;
                             loss.add_curvature(y, beta, share, model.curvature);
                           });
@@ -36,17 +39,19 @@ ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const dou
 
 template <class L>
 std::vector<double> search(const L& loss, const ClassSample& sample, std::span<const double> z,
-                           std::vector<double> start) {
-  return minimize_shifts(std::move(start), [&](std::span<const double> b) { return risk_at(loss, sample, z, b); });
+                           std::vector<double> start, double precision) {
+  return minimize_shifts(
+      std::move(start), [&](std::span<const double> b) { return risk_at(loss, sample, z, b); }, precision);
 }
 
 // Where the loss has kinks, a smoothed one shows the way, from far to near; every stop is judged by the loss itself.
 std::vector<double> search(const loss::MulticlassHinge& hinge, const ClassSample& sample, std::span<const double> z,
-                           std::vector<double> start) {
+                           std::vector<double> start, double /*precision*/) {
+  constexpr double as_near_as_the_smoothing = 1e-9;
   std::vector<double> best = start;
   double least = mean_loss(hinge, sample, z, best);
   for (const double gamma : {1e-1, 1e-2, 1e-3, 1e-4}) {
-    start = search(loss::SmoothMulticlassHinge{gamma}, sample, z, std::move(start));
+    start = search(loss::SmoothMulticlassHinge{gamma}, sample, z, std::move(start), as_near_as_the_smoothing);
     const double value = mean_loss(hinge, sample, z, start);
     if (!(value < least)) continue;
     least = value;
@@ -86,8 +91,8 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
                       .curvature = std::vector<double>(classes * classes)};
   };
   // Few slabs of rows, whatever their number: each keeps k^2 numbers.
-  constexpr std::size_t most_slabs = 16;
-  const std::size_t slabs = std::clamp<std::size_t>(rows / rows_in_block, 1, most_slabs);
+  constexpr std::size_t rows_in_slab = 256, most_slabs = 16;
+  const std::size_t slabs = std::clamp<std::size_t>(rows / rows_in_slab, 1, most_slabs);
   std::vector<ShiftModel> blocks(slabs);
   parallel_for(slabs, [&](std::size_t slab) {
     ShiftModel model = empty();
@@ -105,7 +110,8 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
 }
 
 std::vector<double> minimize_shifts(std::vector<double> start,
-                                    const std::function<ShiftModel(std::span<const double>)>& at) {
+                                    const std::function<ShiftModel(std::span<const double>)>& at,
+                                    double precision) {
   constexpr int most_steps = 200;
   constexpr double enough = 1e-4;  // of the decrease that the slope promises
   constexpr double beyond_values = 1e-12;
@@ -143,7 +149,8 @@ std::vector<double> minimize_shifts(std::vector<double> start,
       damping *= growth;
       continue;
     }
-    const bool settled = damping == least_damping && here.value - there.value <= 1e-15 * std::fabs(here.value);
+    const bool settled = damping == least_damping && (here.value - there.value <= 1e-15 * std::fabs(here.value) ||
+                                                      -slope <= precision * std::fabs(here.value));
     start = std::move(next);
     here = std::move(there);
     if (settled) break;
@@ -153,8 +160,8 @@ std::vector<double> minimize_shifts(std::vector<double> start,
 }
 
 std::vector<double> best_biases(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
-                                std::vector<double> start) {
-  return std::visit([&](const auto& l) { return search(l, sample, z, std::move(start)); }, loss);
+                                std::vector<double> start, double precision) {
+  return std::visit([&](const auto& l) { return search(l, sample, z, std::move(start), precision); }, loss);
 }
 
 }  // namespace fenchel::risk

@@ -32,8 +32,9 @@ inline void margins_of(std::span<const double> z, std::span<const double> b, std
 double mean_loss(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
                  std::span<const double> b);
 
+// With a precision above 0 the search ends after a step of which no more than that part of the value was to be expected.
 std::vector<double> best_biases(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
-                                std::vector<double> start);
+                                std::vector<double> start, double precision = 0.0);
 
 // A convex function of k shifts with its derivatives.
 struct ShiftModel {
@@ -43,7 +44,8 @@ struct ShiftModel {
 };
 // Newton's method, damped where that is needed, for functions that do not change along (1, ..., 1).
 std::vector<double> minimize_shifts(std::vector<double> start,
-                                    const std::function<ShiftModel(std::span<const double>)>& at);
+                                    const std::function<ShiftModel(std::span<const double>)>& at,
+                                    double precision = 0.0);
 
 // Sums such models over rows, in blocks: add(i, model) adds the terms of row i.
 ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,

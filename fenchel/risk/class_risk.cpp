@@ -44,7 +44,9 @@ void ClassRisk::settle(State& state) const {
     return;
   }
   state.b.resize(sample_.classes, 0.0);
-  state.b = best_biases(used_, sample_, state.z, std::move(state.b));
+  // Newton's last step is far better than its promise; a risk is asked for many times, and each costs several passes.
+  constexpr double precision = 1e-11;
+  state.b = best_biases(used_, sample_, state.z, std::move(state.b), precision);
 }
 
 void ClassRisk::extrapolate(const State& a, const State& b, double t, State& result) const {
