@@ -131,31 +131,16 @@ inline void dual_step(std::size_t y, std::span<const double> a, double q, double
   projection::apply_threshold(result, theta, result);
 }
 
-// On the classes with beta_j > 0 the second derivative is 1/gamma, less its mean where sum beta = 1 holds them together.
-inline void add_curvature(std::size_t y, std::span<const double> beta, double gamma, double weight,
-                          std::span<double> result) {
-  const std::size_t k = beta.size();
-  double sum = 0.0, count = 0.0;
-  for (std::size_t j = 0; j < k; ++j) {
-    if (j == y || beta[j] == 0.0) continue;
-    sum += beta[j];
-    count += 1.0;
+// As in spread.hpp: `unit` for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, `own` for the row's own.
+inline void curvature(std::size_t y, std::span<const double> beta, double unit, double own,
+                      std::span<double> result) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < beta.size(); ++j) {
+    const double b = j == y ? 0.0 : beta[j];
+    result[j] = b > 0.0 ? unit : 0.0;
+    sum += b;
   }
-  if (count == 0.0) return;
-  const double unit = weight / gamma;
-  const bool capped = sum >= 1.0 - 1e-12;
-  const double shared = capped ? unit / count : 0.0;
-  for (std::size_t j = 0; j < k; ++j) {
-    if (j == y || beta[j] == 0.0) continue;
-    result[j * k + j] += unit;
-    if (capped) {
-      for (std::size_t l = 0; l < k; ++l) result[j * k + l] -= l != y && beta[l] > 0.0 ? shared : 0.0;
-    } else {
-      result[j * k + y] -= unit;
-      result[y * k + j] -= unit;
-      result[y * k + y] += unit;
-    }
-  }
+  if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = own;
 }
 
 }  // namespace fenchel::loss::simplex_family

@@ -1,0 +1,265 @@
+#include "fenchel/solver/multiclass_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "fenchel/base/error.hpp"
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// The smoothing's first width relative to the mean loss, by what it shrinks, and how small it may become.
+constexpr double widest_corner = 2.0;
+constexpr double corner_shrinkage = 0.5;
+constexpr double sharpest_corner = 1e-10;  // relative to the first
+// The step's own error, relative to what the smoothing costs, at which the smoothing moves on.
+constexpr double corner_balance = 2.0;
+// What keeps the matrix positive definite under free biases, relative to the biases' own entry.
+constexpr double ridge_of_biases = 1e-10;
+// How exactly conjugate gradients solve a system, depending on how the last one went.
+constexpr double loosest_forcing = 0.2;
+constexpr double tightest_forcing = 1e-3;
+constexpr double hardly_a_step = 0.05;
+constexpr double resolution_of_search = 1e-3;
+
+data::Design with_biases(const problem::MulticlassProblem& problem) {
+  data::Design design = problem.design;
+  if (problem.free_bias) design.constant = 1.0;
+  return design;
+}
+
+struct Product {
+  double value = 0.0;
+  void add(const Product& other) { value += other.value; }
+};
+
+double product_of(std::span<const double> a, std::span<const double> b) {
+  return block_sum<Product>(a.size(), [&](std::size_t e, Product& sum) { sum.value += a[e] * b[e]; }).value;
+}
+
+// k numbers side by side, `from` of them a place becoming `to`, and zeros in between where there is room.
+std::vector<double> laid_out(std::span<const double> values, std::size_t from, std::size_t to) {
+  std::vector<double> result(values.size() / from * to, 0.0);
+  const std::size_t count = std::min(from, to);
+  for (std::size_t place = 0; place * from < values.size(); ++place) {
+    for (std::size_t l = 0; l < count; ++l) result[place * to + l] = values[place * from + l];
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<std::string_view> MulticlassNewton::missing(const loss::AnyVector& /*loss*/,
+                                                          const penalty::Separable& penalty) {
+  if (penalty.base().l1 > 0.0 || !(penalty.strong_convexity() > 0.0)) {
+    return "an l2 penalty without an l1 part, with lambda > 0 and no penalty factor of 0";
+  }
+  return std::nullopt;
+}
+
+MulticlassNewton::MulticlassNewton(const problem::MulticlassProblem& problem, const MulticlassStart& start,
+                                   Conduct /*conduct*/)
+    : problem_(problem),
+      design_(with_biases(problem)),
+      sums_(design_, problem.classes()),
+      rows_(problem_, sums_.stride()),
+      system_(problem_, design_, rows_, sums_),
+      stride_(sums_.stride()),
+      dual_start_(laid_out(start.beta, problem.classes(), stride_)),
+      ridge_(design_.cols(), 0.0),
+      v_(laid_out(start.w, problem.classes(), stride_)) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure, "newton numbers rows with 32 bits: more than 4294967295 rows need --solver fista");
+  }
+  const std::size_t n = problem.rows(), d = design_.cols();
+  for (std::size_t j = 0; j < problem.dimension(); ++j) ridge_[j] = problem_.penalty[j].l2;
+  metric_ = ridge_;
+  v_.resize(d * stride_, 0.0);
+  if (problem.free_bias && start.b.size() == problem.classes()) {
+    std::copy(start.b.begin(), start.b.end(), v_.end() - static_cast<std::ptrdiff_t>(stride_));
+  }
+  for (auto* vector : {&gradient_, &direction_, &residual_}) vector->assign(v_.size(), 0.0);
+  for (auto* vector : {&z_, &dz_, &beta_, &slope_, &h_, &linear_, &offered_}) vector->assign(n * stride_, 0.0);
+  rows_.majorize(h_);
+  everything_ = sums_.select(h_, false);
+}
+
+double MulticlassNewton::step() {
+  double passes = begin();
+  passes += find_direction();
+  if (!std::isfinite(product_of(direction_, direction_))) {  // overflow: the point as it is stays the best there is
+    stationary_ = true;
+    return passes;
+  }
+  passes += go(search());
+  passes += assess();
+  return passes + sharpen();
+}
+
+double MulticlassNewton::begin() {
+  if (begun_) return 0.0;
+  begun_ = true;
+  sums_.margins(everything_, v_, z_);
+  start_smoothing();
+  locate();
+  return 1.0 + refresh_gradient();
+}
+
+void MulticlassNewton::start_smoothing() {
+  if (rows_.smooth()) return;
+  std::vector<double> center(z_.size(), 0.0);
+  if (dual_start_.size() == center.size()) center = dual_start_;
+  const double brackets = rows_.admit(z_, center, slope_);
+  rows_.center(center, 1.0);
+  const double risk = rows_.locate(z_, beta_, slope_, h_).risk;
+  // About a good dual vector any width would do; a wider smoothing has the easier systems.
+  const double width = widest_corner * std::sqrt(risk * std::min(risk, brackets));
+  rows_.center(center, width > 0.0 ? width : 1.0);
+  least_q_ = sharpest_corner * std::max(rows_.q(), unit_roundoff * widest_corner * risk);
+}
+
+void MulticlassNewton::locate() {
+  at_z_ = rows_.locate(z_, beta_, slope_, h_);
+  if (!problem_.free_bias) return;
+  // Where no row has a hold on the biases, they are treated as if a tenth of one had.
+  const double least = 0.1 / static_cast<double>(everything_.rows.size());
+  metric_.back() = rows_.scale() * std::max(at_z_.weight / static_cast<double>(problem_.classes()), least);
+}
+
+double MulticlassNewton::refresh_gradient() {
+  const ClassSums::Cut sloped = sums_.select(slope_, rows_.sparse());
+  sums_.adjoint(sloped, slope_, gradient_);
+  for_each_block(ridge_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) gradient_[e] += ridge_[j] * v_[e];
+    }
+  });
+  return sloped.passes;
+}
+
+double MulticlassNewton::find_direction() {
+  std::vector<double> ridge = ridge_, rhs(gradient_.size());
+  if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? ridge_of_biases * metric_.back() : metric_.back();
+  for (std::size_t e = 0; e < rhs.size(); ++e) rhs[e] = -gradient_[e];
+  // Where the rows inside the corner say too little, a function above F has steps that are short, but sure.
+  if (at_z_.weight == 0.0 || last_length_ < hardly_a_step) rows_.majorize(h_);
+  double passes = system_.assemble(ridge, rows_.scale(), h_);
+  passes += system_.solve(rhs, metric_, forcing_, direction_, residual_);
+  sums_.margins(everything_, direction_, dz_);
+  return passes + 1.0;
+}
+
+// The root of the slope along the direction, roughly: F is convex, so that a slope that is still negative means descent.
+double MulticlassNewton::search() const {
+  constexpr int most_trials = 30;
+  constexpr double overshoot = 0.1, undershoot = 0.5;
+  const double quadratic = 2 * penalty_of(direction_);
+  const double start = product_of(gradient_, direction_);
+  if (!(start < 0.0)) return 1.0;
+  const double constant = start - product_of(slope_, dz_);  // the penalty's slope at its start
+  double low = 0.0, high = infinity, t = 1.0;
+  for (int trial = 0; trial < most_trials; ++trial) {
+    const ClassModel::Slope rows = rows_.along(z_, dz_, t);
+    const double slope = constant + t * quadratic + rows.first;
+    if (slope <= -overshoot * start && slope >= undershoot * start) return t;
+    (slope > 0.0 ? high : low) = t;
+    double next = t - slope / (quadratic + rows.second);
+    if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
+    if (next == t || high - low <= resolution_of_search * high) break;
+    t = next;
+  }
+  return low > 0.0 ? low : t;
+}
+
+double MulticlassNewton::go(double t) {
+  last_length_ = t;
+  double largest = 0.0, move = 0.0;
+  for (std::size_t e = 0; e < v_.size(); ++e) {
+    move = std::max(move, std::fabs(t * direction_[e]));
+    largest = std::max(largest, std::fabs(v_[e]));
+    v_[e] += t * direction_[e];
+    residual_[e] = (1.0 - t) * gradient_[e] - t * residual_[e];
+  }
+  const bool sharp = rows_.q() <= least_q_ || at_z_.brackets <= unit_roundoff * at_z_.risk;
+  stationary_ = !std::isfinite(move) || (sharp && move <= unit_roundoff * largest);
+  if (rows_.smooth()) rows_.linearize(dz_, t, h_, beta_, linear_);
+  for_each_block(z_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) z_[e] += t * dz_[e];
+  });
+  locate();
+  return refresh_gradient();
+}
+
+double MulticlassNewton::mismatch(std::span<const double> difference) const {
+  return block_sum<Product>(metric_.size(),
+                            [&](std::size_t j, Product& sum) {
+                              double square = 0.0;
+                              for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) {
+                                square += difference[e] * difference[e];
+                              }
+                              sum.value += 0.5 * square / metric_[j];
+                            })
+      .value;
+}
+
+double MulticlassNewton::penalty_of(std::span<const double> v) const {
+  return block_sum<Product>(ridge_.size(),
+                            [&](std::size_t j, Product& sum) {
+                              double square = 0.0;
+                              for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) square += v[e] * v[e];
+                              sum.value += 0.5 * ridge_[j] * square;
+                            })
+      .value;
+}
+
+double MulticlassNewton::assess() {
+  const double own = mismatch(gradient_);
+  forcing_ = std::isfinite(last_mismatch_)
+                 ? std::clamp(std::sqrt(own / last_mismatch_), tightest_forcing, loosest_forcing)
+                 : loosest_forcing;
+  last_mismatch_ = own;
+  estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + penalty_of(v_), .scatter = 1.2};
+  const double before = estimate_.gap;
+  double passes = 0.0;
+  if (rows_.smooth()) passes = assess_linearized();
+  if (estimate_.gap < before) {
+    std::swap(offered_, linear_);
+  } else {
+    offered_ = beta_;
+  }
+  return passes;
+}
+
+double MulticlassNewton::assess_linearized() {
+  const double brackets = rows_.admit(z_, linear_, dz_);  // dz_ has been used up
+  if (brackets >= estimate_.gap) return 0.0;
+  const ClassSums::Cut moved = sums_.select(dz_, true);
+  if (!moved.rows.empty()) {
+    sums_.adjoint(moved, dz_, direction_);
+    for (std::size_t e = 0; e < residual_.size(); ++e) residual_[e] += direction_[e];
+  }
+  estimate_.gap = std::min(estimate_.gap, brackets + mismatch(residual_));
+  return moved.passes;
+}
+
+double MulticlassNewton::sharpen() {
+  if (rows_.smooth() || last_mismatch_ > corner_balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
+  rows_.center(beta_, std::max(corner_shrinkage * rows_.q(), least_q_));
+  locate();
+  last_mismatch_ = infinity;
+  return refresh_gradient();
+}
+
+problem::MulticlassCandidate MulticlassNewton::candidate() {
+  const std::size_t k = problem_.classes();
+  w_ = laid_out(v_, stride_, k);
+  b_.assign(w_.begin() + static_cast<std::ptrdiff_t>(problem_.dimension() * k), w_.end());
+  w_.resize(problem_.dimension() * k);
+  offer_ = laid_out(offered_, stride_, k);
+  return {.w = w_, .b = b_, .beta = offer_};
+}
+
+}  // namespace fenchel::solver
