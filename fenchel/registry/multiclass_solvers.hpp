@@ -18,7 +18,7 @@
 
 namespace fenchel::registry {
 
-// `auto` takes the first that is able.
+// `auto` takes the first that is able, or newton where it is faster.
 using MulticlassSolvers = std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista,
                                      solver::MulticlassAgm1, solver::MulticlassAgmInf>;
 

@@ -187,16 +187,4 @@ double ClassModel::admit(std::span<const double> z, std::span<double> beta, std:
       loss_);
 }
 
-void ClassModel::curve(std::span<const std::uint32_t> rows, std::span<const double> h, std::span<const double> v,
-                       std::span<double> result) const {
-  const std::size_t k = sample_.classes;
-  parallel_for((rows.size() + rows_in_task - 1) / rows_in_task, [&](std::size_t task) {
-    const std::size_t end = std::min(rows.size(), (task + 1) * rows_in_task);
-    for (std::size_t n = task * rows_in_task; n < end; ++n) {
-      const std::size_t at = rows[n] * stride_;
-      loss::spread::apply(sample_.targets[rows[n]], h.subspan(at, k), v.subspan(at, k), result.subspan(at, k));
-    }
-  });
-}
-
 }  // namespace fenchel::solver

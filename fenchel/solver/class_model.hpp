@@ -63,10 +63,6 @@ class ClassModel {
   // Moves duals into their set, and returns sum s [phi + phi* - beta.a]; `moved` is what that did to the slopes.
   double admit(std::span<const double> z, std::span<double> beta, std::span<double> moved) const;
 
-  // result_i = s_i H_i v_i / scale() for rows of a list, which may be the same as v.
-  void curve(std::span<const std::uint32_t> rows, std::span<const double> h, std::span<const double> v,
-             std::span<double> result) const;
-
  private:
   template <class Sums, class Visit>
   Sums sum_rows(Visit&& visit) const;

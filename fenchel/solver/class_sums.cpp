@@ -34,6 +34,13 @@ std::pair<data::DenseRow<Value>, std::size_t> columns_between(const data::DenseR
   return {{row.values.subspan(begin, end - begin)}, begin};
 }
 
+// Calls work(part) for a list in parts of at most four.
+template <class Work>
+void in_fours(std::span<const std::uint32_t> list, Work&& work) {
+  for (; list.size() > 4; list = list.subspan(4)) work(list.first(4));
+  work(list);
+}
+
 std::vector<std::size_t> column_ranges(const data::Matrix& matrix) {
   return std::visit(
       [](const auto& m) {
@@ -112,29 +119,44 @@ bool ClassSums::listed(const Cut& cut, std::size_t n) const {
   return !cut.first.empty() && price_of_listed * kernel::lanes * cut.classes_of(n).size() < stride_;
 }
 
-void ClassSums::margins(const Cut& cut, std::span<const double> v, std::span<double> z) const {
+template <class Row>
+void ClassSums::score(const Cut& cut, std::size_t n, const Row& row, std::span<const double> v,
+                      std::span<double> z) const {
   const double constant = design_.constant;
   const double* const constants = v.data() + (dimension() - 1) * stride_;
+  double* const scores = z.data() + cut.rows[n] * stride_;
+  if (!listed(cut, n)) {
+    kernel::row_scores(row, kernel::detail::PlainWeights{}, v.data(), stride_, scores);
+    if (constant == 0.0) return;
+    for (std::size_t l = 0; l < stride_; ++l) scores[l] += constant * constants[l];
+    return;
+  }
+  in_fours(cut.classes_of(n), [&](std::span<const std::uint32_t> few) {
+    std::array<double, 4> sums{};
+    kernel::listed_scores(row, few, v.data(), stride_, sums.data());
+    for (std::size_t l = 0; l < few.size(); ++l) {
+      scores[few[l]] = sums[l] + (constant != 0.0 ? constant * constants[few[l]] : 0.0);
+    }
+  });
+}
+
+template <class Row>
+void ClassSums::add(const Cut& cut, std::size_t n, const Row& row, std::span<const double> a, double* u) const {
+  const double* const change = a.data() + cut.rows[n] * stride_;
+  if (!listed(cut, n)) return kernel::add_row(row, change, stride_, u);
+  in_fours(cut.classes_of(n), [&](std::span<const std::uint32_t> few) {
+    std::array<double, 4> numbers{};
+    for (std::size_t l = 0; l < few.size(); ++l) numbers[l] = change[few[l]];
+    kernel::add_listed(row, few, numbers.data(), stride_, u);
+  });
+}
+
+void ClassSums::margins(const Cut& cut, std::span<const double> v, std::span<double> z) const {
   std::visit(
       [&](const auto& m) {
         parallel_for((cut.rows.size() + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
-          std::vector<double> few(classes_);
           const std::size_t end = std::min(cut.rows.size(), (block + 1) * rows_at_once);
-          for (std::size_t n = block * rows_at_once; n < end; ++n) {
-            const std::size_t i = cut.rows[n];
-            double* const scores = z.data() + i * stride_;
-            if (listed(cut, n)) {
-              const std::span<const std::uint32_t> classes = cut.classes_of(n);
-              kernel::listed_scores(m.row(i), classes, v.data(), stride_, few.data());
-              for (std::size_t l = 0; l < classes.size(); ++l) {
-                scores[classes[l]] = few[l] + (constant != 0.0 ? constant * constants[classes[l]] : 0.0);
-              }
-              continue;
-            }
-            kernel::row_scores(m.row(i), kernel::detail::PlainWeights{}, v.data(), stride_, scores);
-            if (constant == 0.0) continue;
-            for (std::size_t l = 0; l < stride_; ++l) scores[l] += constant * constants[l];
-          }
+          for (std::size_t n = block * rows_at_once; n < end; ++n) score(cut, n, m.row(cut.rows[n]), v, z);
         });
       },
       design_.matrix);
@@ -184,17 +206,27 @@ void ClassSums::accumulate(const Cut& cut, std::span<const double> a, std::span<
 }
 
 void ClassSums::adjoint(const Cut& cut, std::span<const double> a, std::span<double> u) {
-  accumulate(cut, a, u, design_.constant, [&](std::size_t n, const auto& row, double* target) {
-    const double* const change = a.data() + cut.rows[n] * stride_;
-    if (!listed(cut, n)) return kernel::add_row(row, change, stride_, target);
-    const std::span<const std::uint32_t> classes = cut.classes_of(n);
-    for (std::size_t begin = 0; begin < classes.size(); begin += 4) {
-      const std::span<const std::uint32_t> few =
-          classes.subspan(begin, std::min<std::size_t>(4, classes.size() - begin));
-      std::array<double, 4> numbers{};
-      for (std::size_t l = 0; l < few.size(); ++l) numbers[l] = change[few[l]];
-      kernel::add_listed(row, few, numbers.data(), stride_, target);
-    }
+  accumulate(cut, a, u, design_.constant,
+             [&](std::size_t n, const auto& row, double* target) { add(cut, n, row, a, target); });
+}
+
+void ClassSums::normal_product(const Cut& cut, std::span<const double> v, FunctionRef<void(std::size_t)> change,
+                               std::span<double> z, std::span<double> u) {
+  // Where pieces are whole rows, these are used twice while they are near.
+  const bool at_once = cut.bounds.size() > 2;
+  if (!at_once) {
+    margins(cut, v, z);
+    parallel_for((cut.rows.size() + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
+      const std::size_t end = std::min(cut.rows.size(), (block + 1) * rows_at_once);
+      for (std::size_t n = block * rows_at_once; n < end; ++n) change(cut.rows[n]);
+    });
+    adjoint(cut, z, u);
+    return;
+  }
+  accumulate(cut, z, u, design_.constant, [&](std::size_t n, const auto& row, double* target) {
+    score(cut, n, row, v, z);
+    change(cut.rows[n]);
+    add(cut, n, row, z, target);
   });
 }
 

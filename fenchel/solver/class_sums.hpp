@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/linear_map.hpp"
 
 namespace fenchel::solver {
@@ -39,10 +40,17 @@ class ClassSums {
 
   void margins(const Cut& cut, std::span<const double> v, std::span<double> z) const;  // entries of the cut only
   void adjoint(const Cut& cut, std::span<const double> a, std::span<double> u);        // a is 0 outside the cut
-  void squares(const Cut& cut, std::span<const double> a, std::span<double> u);        // the same for x_ij^2
+  // Both, one after the other: z = X v, then change(i) for every row of the cut, which may change z_i, then u = X'z.
+  void normal_product(const Cut& cut, std::span<const double> v, FunctionRef<void(std::size_t)> change,
+                      std::span<double> z, std::span<double> u);
+  void squares(const Cut& cut, std::span<const double> a, std::span<double> u);  // the same for x_ij^2
 
  private:
   void balance(Cut& cut) const;
+  template <class Row>
+  void score(const Cut& cut, std::size_t n, const Row& row, std::span<const double> v, std::span<double> z) const;
+  template <class Row>
+  void add(const Cut& cut, std::size_t n, const Row& row, std::span<const double> a, double* u) const;
   [[nodiscard]] bool listed(const Cut& cut, std::size_t n) const;
   // add(n, row, u) adds row n of the cut, or a range of its columns, to what belongs to these.
   template <class Add>

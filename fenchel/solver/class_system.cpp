@@ -5,38 +5,18 @@
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/solver/class_vectors.hpp"
 
 namespace fenchel::solver {
 namespace {
 
 constexpr int most_class_iterations = 400;
-constexpr std::size_t largest_block = 1000;  // columns
-// So many more iterations than the blocks needed at first make new ones worth while.
-constexpr int iterations_lost = 15;
+constexpr std::size_t largest_block = 1000;   // columns
+constexpr double patience_with_blocks = 2.0;  // in what new ones cost
 // A multiplication inside a factorisation or a product of dense matrices is so much cheaper than one of a product with X.
 constexpr double block_speed = 2.0;
 constexpr double same_scale_of_classes = 1e4;  // as in normal_system.cpp
 constexpr std::size_t rows_a_task = 128;
-
-struct Sum {
-  double value = 0.0;
-  void add(const Sum& other) { value += other.value; }
-};
-
-double inner_of(std::span<const double> a, std::span<const double> b) {
-  return block_sum<Sum>(a.size(), [&](std::size_t e, Sum& sum) { sum.value += a[e] * b[e]; }).value;
-}
-
-// sum_j |r_j|^2 / metric_j, with `stride` numbers a feature
-double square_in(std::span<const double> r, std::span<const double> metric, std::size_t stride) {
-  return block_sum<Sum>(metric.size(),
-                        [&](std::size_t j, Sum& sum) {
-                          double square = 0.0;
-                          for (std::size_t l = 0; l < stride; ++l) square += r[j * stride + l] * r[j * stride + l];
-                          sum.value += square / metric[j];
-                        })
-      .value;
-}
 
 }  // namespace
 
@@ -63,9 +43,14 @@ double ClassSystem::assemble(std::span<const double> ridge, double scale, std::s
     }
   });
   if (row_sums_.dimension() <= largest_block) {
-    const bool worn = blocks_.empty() ? false : iterations_ > block_iterations_ + iterations_lost;
-    if (worn || (blocks_.empty() && iterations_work_ > 0.0 && iterations_work_ > block_work())) factorize_blocks();
-    if (!blocks_.empty()) return block_work_ / (static_cast<double>(stride) * row_sums_.nonzeros());
+    // New blocks are worth while when the iterations since the last ones have cost more than they do.
+    const double price = block_work();
+    if (work_since_ >= (blocks_.empty() ? 1.0 : patience_with_blocks) * price) {
+      factorize_blocks();
+      work_since_ = 0.0;
+      return price / (static_cast<double>(stride) * row_sums_.nonzeros());
+    }
+    if (!blocks_.empty()) return 0.0;
   }
   take_diagonal();
   return active_.passes;
@@ -86,8 +71,6 @@ double ClassSystem::block_work() {
 void ClassSystem::factorize_blocks() {
   const std::size_t k = sample_.classes, stride = sums_.stride(), size = row_sums_.dimension();
   const auto d = static_cast<Eigen::Index>(size);
-  block_work_ = block_work();
-  block_iterations_ = 0;
   blocks_.resize(k);
   std::vector<double> weights(sample_.targets.size(), 0.0), gram(size * size);
   for (std::size_t l = 0; l < k; ++l) {
@@ -135,27 +118,42 @@ void ClassSystem::precondition(std::span<const double> r, std::span<double> resu
   });
 }
 
-double ClassSystem::solve(std::span<const double> rhs, std::span<const double> metric, double forcing,
-                          std::span<double> D, std::span<double> residual) {
+// Steihaug's conjugate gradients: with this preconditioner M the iterates move away from 0 in its norm, and the first one outside
+// the radius is pulled back to it.
+ClassSystem::Solution ClassSystem::solve(std::span<const double> rhs, std::span<const double> metric,
+                                         double forcing, double radius, std::span<double> D,
+                                         std::span<double> residual) {
   std::fill(D.begin(), D.end(), 0.0);
   std::copy(rhs.begin(), rhs.end(), residual.begin());
   std::fill(p_.begin(), p_.end(), 0.0);
-  const double target = forcing * forcing * square_in(rhs, metric, sums_.stride());
-  double rho = 0.0;
-  iterations_ = 0;
-  while (iterations_ < most_class_iterations && square_in(residual, metric, sums_.stride()) > target) {
+  const auto in_metric = [&](std::span<const double> r) {
+    return weighted_square(r, sums_.stride(), [&](std::size_t j) { return 1.0 / metric[j]; });
+  };
+  const double target = forcing * forcing * in_metric(rhs);
+  double rho = 0.0, square_p = 0.0, cross = 0.0, square = 0.0;  // |p|^2, p.D and |D|^2 in the norm of M
+  bool inside = true;
+  int iterations = 0;
+  while (inside && iterations < most_class_iterations && in_metric(residual) > target) {
     precondition(residual, preconditioned_);
-    const double next = inner_of(residual, preconditioned_);
+    const double next = inner_product(residual, preconditioned_);
     const double beta = rho > 0.0 ? next / rho : 0.0;
     rho = next;
     for_each_block(p_.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t e = begin; e < end; ++e) p_[e] = preconditioned_[e] + beta * p_[e];
     });
+    cross *= beta;
+    square_p = rho + beta * beta * square_p;
     product(p_, product_);
-    const double curvature = inner_of(p_, product_);
-    ++iterations_;
+    const double curvature = inner_product(p_, product_);
+    ++iterations;
     if (!(curvature > 0.0)) break;
-    const double step = rho / curvature;
+    double step = rho / curvature;
+    if (square + 2 * step * cross + step * step * square_p > radius * radius) {
+      inside = false;
+      step = (std::sqrt(cross * cross + square_p * (radius * radius - square)) - cross) / square_p;
+    }
+    square += 2 * step * cross + step * step * square_p;
+    cross += step * square_p;
     for_each_block(p_.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t e = begin; e < end; ++e) {
         D[e] += step * p_[e];
@@ -163,17 +161,20 @@ double ClassSystem::solve(std::span<const double> rhs, std::span<const double> m
       }
     });
   }
-  if (block_iterations_ == 0) block_iterations_ = iterations_;
-  const double passes = 2.0 * active_.passes * iterations_;
-  iterations_work_ = passes * static_cast<double>(sums_.stride()) * row_sums_.nonzeros();
-  return passes;
+  const double passes = 2.0 * active_.passes * iterations;
+  work_since_ += passes * static_cast<double>(sums_.stride()) * row_sums_.nonzeros();
+  return {.passes = passes, .length = std::sqrt(square), .inside = inside};
 }
 
 void ClassSystem::product(std::span<const double> v, std::span<double> result) {
-  sums_.margins(active_, v, image_);
-  model_.curve(active_.rows, h_, image_, image_);
-  sums_.adjoint(active_, image_, result);
-  const std::size_t stride = sums_.stride();
+  const std::size_t k = sample_.classes, stride = sums_.stride();
+  sums_.normal_product(
+      active_, v,
+      [&](std::size_t i) {
+        const std::span<double> own = std::span(image_).subspan(i * stride, k);
+        loss::spread::apply(sample_.targets[i], h_.subspan(i * stride, k), own, own);
+      },
+      image_, result);
   for_each_block(ridge_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       for (std::size_t e = j * stride; e < (j + 1) * stride; ++e) {

@@ -25,10 +25,15 @@ class ClassSystem {
   // Takes the weights as they are now; `ridge` has one number a feature. Returns the passes this took.
   double assemble(std::span<const double> ridge, double scale, std::span<const double> h);
 
-  // D with  sum_j |residual_j|^2 / metric_j <= forcing^2 sum_j |rhs_j|^2 / metric_j,  residual = rhs - H D, or as good as can be had.
-  // Returns the passes this took.
-  double solve(std::span<const double> rhs, std::span<const double> metric, double forcing, std::span<double> D,
-               std::span<double> residual);
+  // D with  sum_j |residual_j|^2 / metric_j <= forcing^2 sum_j |rhs_j|^2 / metric_j,  residual = rhs - H D, or as good as can be had
+  // within a radius.
+  struct Solution {
+    double passes = 0.0;
+    double length = 0.0;  // of D, in the norm of the preconditioner, which is the radius's
+    bool inside = true;   // the radius
+  };
+  Solution solve(std::span<const double> rhs, std::span<const double> metric, double forcing, double radius,
+                 std::span<double> D, std::span<double> residual);
 
  private:
   void product(std::span<const double> v, std::span<double> result);
@@ -48,10 +53,7 @@ class ClassSystem {
   std::vector<double> image_;     // of a direction, row by row; at first the diagonals of s_i H_i
   std::vector<double> diagonal_;  // of H
   std::vector<dense::Cholesky> blocks_;
-  double block_work_ = 0.0;
-  double iterations_work_ = 0.0;  // products of the last solution
-  int iterations_ = 0;            // of the last solution
-  int block_iterations_ = 0;      // of the first solution with the present blocks
+  double work_since_ = 0.0;  // multiplications of the iterations since the blocks were made
   std::vector<double> p_, product_, preconditioned_;
 };
 

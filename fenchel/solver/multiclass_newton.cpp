@@ -7,6 +7,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/solver/class_vectors.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -22,22 +23,16 @@ constexpr double ridge_of_biases = 1e-10;
 // How exactly conjugate gradients solve a system, depending on how the last one went.
 constexpr double loosest_forcing = 0.2;
 constexpr double tightest_forcing = 1e-3;
-constexpr double hardly_a_step = 0.05;
+// A step of such a share of the direction was too long a one, and one that went all the way may be followed by one that much
+// longer.
+constexpr double too_long_a_step = 0.25;
+constexpr double growth_of_radius = 2.0;
 constexpr double resolution_of_search = 1e-3;
 
 data::Design with_biases(const problem::MulticlassProblem& problem) {
   data::Design design = problem.design;
   if (problem.free_bias) design.constant = 1.0;
   return design;
-}
-
-struct Product {
-  double value = 0.0;
-  void add(const Product& other) { value += other.value; }
-};
-
-double product_of(std::span<const double> a, std::span<const double> b) {
-  return block_sum<Product>(a.size(), [&](std::size_t e, Product& sum) { sum.value += a[e] * b[e]; }).value;
 }
 
 // k numbers side by side, `from` of them a place becoming `to`, and zeros in between where there is room.
@@ -90,7 +85,8 @@ MulticlassNewton::MulticlassNewton(const problem::MulticlassProblem& problem, co
 double MulticlassNewton::step() {
   double passes = begin();
   passes += find_direction();
-  if (!std::isfinite(product_of(direction_, direction_))) {  // overflow: the point as it is stays the best there is
+  if (!std::isfinite(
+          inner_product(direction_, direction_))) {  // overflow: the point as it is stays the best there is
     stationary_ = true;
     return passes;
   }
@@ -144,12 +140,12 @@ double MulticlassNewton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
   if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? ridge_of_biases * metric_.back() : metric_.back();
   for (std::size_t e = 0; e < rhs.size(); ++e) rhs[e] = -gradient_[e];
-  // Where the rows inside the corner say too little, a function above F has steps that are short, but sure.
-  if (at_z_.weight == 0.0 || last_length_ < hardly_a_step) rows_.majorize(h_);
-  double passes = system_.assemble(ridge, rows_.scale(), h_);
-  passes += system_.solve(rhs, metric_, forcing_, direction_, residual_);
+  // Where no row has a second derivative, a function above F has steps that are short, but sure.
+  if (at_z_.weight == 0.0) rows_.majorize(h_);
+  const double passes = system_.assemble(ridge, rows_.scale(), h_);
+  solution_ = system_.solve(rhs, metric_, forcing_, radius_, direction_, residual_);
   sums_.margins(everything_, direction_, dz_);
-  return passes + 1.0;
+  return passes + solution_.passes + 1.0;
 }
 
 // The root of the slope along the direction, roughly: F is convex, so that a slope that is still negative means descent.
@@ -157,9 +153,9 @@ double MulticlassNewton::search() const {
   constexpr int most_trials = 30;
   constexpr double overshoot = 0.1, undershoot = 0.5;
   const double quadratic = 2 * penalty_of(direction_);
-  const double start = product_of(gradient_, direction_);
+  const double start = inner_product(gradient_, direction_);
   if (!(start < 0.0)) return 1.0;
-  const double constant = start - product_of(slope_, dz_);  // the penalty's slope at its start
+  const double constant = start - inner_product(slope_, dz_);  // the penalty's slope at its start
   double low = 0.0, high = infinity, t = 1.0;
   for (int trial = 0; trial < most_trials; ++trial) {
     const ClassModel::Slope rows = rows_.along(z_, dz_, t);
@@ -175,7 +171,12 @@ double MulticlassNewton::search() const {
 }
 
 double MulticlassNewton::go(double t) {
-  last_length_ = t;
+  // The radius follows the steps that the search allows, as in a trust region method.
+  if (t < too_long_a_step) {
+    radius_ = t * solution_.length * 2;
+  } else if (!solution_.inside) {
+    radius_ = std::max(radius_, t * solution_.length) * growth_of_radius;
+  }
   double largest = 0.0, move = 0.0;
   for (std::size_t e = 0; e < v_.size(); ++e) {
     move = std::max(move, std::fabs(t * direction_[e]));
@@ -194,25 +195,11 @@ double MulticlassNewton::go(double t) {
 }
 
 double MulticlassNewton::mismatch(std::span<const double> difference) const {
-  return block_sum<Product>(metric_.size(),
-                            [&](std::size_t j, Product& sum) {
-                              double square = 0.0;
-                              for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) {
-                                square += difference[e] * difference[e];
-                              }
-                              sum.value += 0.5 * square / metric_[j];
-                            })
-      .value;
+  return 0.5 * weighted_square(difference, stride_, [&](std::size_t j) { return 1.0 / metric_[j]; });
 }
 
 double MulticlassNewton::penalty_of(std::span<const double> v) const {
-  return block_sum<Product>(ridge_.size(),
-                            [&](std::size_t j, Product& sum) {
-                              double square = 0.0;
-                              for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) square += v[e] * v[e];
-                              sum.value += 0.5 * ridge_[j] * square;
-                            })
-      .value;
+  return 0.5 * weighted_square(v, stride_, [&](std::size_t j) { return ridge_[j]; });
 }
 
 double MulticlassNewton::assess() {

@@ -72,7 +72,8 @@ class MulticlassNewton final : public MulticlassSolver {
 
   double least_q_ = 0.0;  // how narrow the smoothing may become
   double last_mismatch_ = infinity;
-  double last_length_ = 1.0;  // of the last step, relative to the direction
+  ClassSystem::Solution solution_;  // of the last system
+  double radius_ = infinity;        // of the next one
   double forcing_ = 0.1;
   bool begun_ = false;
   std::vector<double> w_, b_, offer_;  // the last candidate, without padding
