@@ -35,11 +35,6 @@ struct MulticlassHinge {
   void curvature(std::size_t /*y*/, std::span<const double> /*beta*/, std::span<double> result) const {
     std::fill(result.begin(), result.end(), 0.0);
   }
-  // q times the second derivative of  max over t of -phi*(t) + t.a - (q/2) (||t - beta||^2 + (sum t - sum beta)^2)  where t = dual_step()
-  // is the maximiser: that of a projection, onto the face of the dual set that t lies in.
-  void step_curvature(std::size_t y, std::span<const double> t, std::span<double> result) const {
-    simplex_family::curvature(y, t, 1.0, 1.0, result);
-  }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {
     simplex_family::dual_step(y, a, q, 0.0, beta, result, scratch);

@@ -131,16 +131,15 @@ inline void dual_step(std::size_t y, std::span<const double> a, double q, double
   projection::apply_threshold(result, theta, result);
 }
 
-// As in spread.hpp: `unit` for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, `own` for the row's own.
-inline void curvature(std::size_t y, std::span<const double> beta, double unit, double own,
-                      std::span<double> result) {
+// As in spread.hpp: 1/gamma for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, infinity for the row's own.
+inline void curvature(std::size_t y, std::span<const double> beta, double gamma, std::span<double> result) {
   double sum = 0.0;
   for (std::size_t j = 0; j < beta.size(); ++j) {
     const double b = j == y ? 0.0 : beta[j];
-    result[j] = b > 0.0 ? unit : 0.0;
+    result[j] = b > 0.0 ? 1.0 / gamma : 0.0;
     sum += b;
   }
-  if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = own;
+  if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = infinity;
 }
 
 }  // namespace fenchel::loss::simplex_family

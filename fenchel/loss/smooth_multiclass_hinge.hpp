@@ -42,7 +42,7 @@ struct SmoothMulticlassHinge {
     return simplex_family::fenchel_young(point, gamma, simplex_family::threshold(point.y, point.a, gamma));
   }
   void curvature(std::size_t y, std::span<const double> beta, std::span<double> result) const {
-    simplex_family::curvature(y, beta, 1.0 / gamma, infinity, result);
+    simplex_family::curvature(y, beta, gamma, result);
   }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {

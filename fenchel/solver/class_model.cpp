@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 
 #include "fenchel/base/parallel.hpp"
 
@@ -13,12 +12,11 @@ constexpr std::size_t rows_in_task = 128;
 
 // Buffers for one row.
 struct RowScratch {
-  explicit RowScratch(std::size_t k) : numbers(7 * k), classes(k) {}
+  explicit RowScratch(std::size_t k) : numbers(4 * k), classes(k) {}
   std::span<double> margins() { return std::span(numbers).first(classes); }
   std::span<double> duals() { return std::span(numbers).subspan(classes, classes); }
   std::span<double> weights() { return std::span(numbers).subspan(2 * classes, classes); }
   std::span<double> moved() { return std::span(numbers).subspan(3 * classes, classes); }
-  std::span<double> rest() { return std::span(numbers).subspan(4 * classes); }
 
   std::vector<double> numbers;
   std::size_t classes;
@@ -28,20 +26,10 @@ struct Nothing {
   void add(const Nothing& /*other*/) {}
 };
 
-template <class L>
-concept Cornered = std::same_as<L, loss::MulticlassHinge>;
-
-// beta = psi' at margins a, and the weights of psi''.
-template <class L>
-void derive(const L& loss, std::size_t y, double /*q*/, std::span<const double> /*center*/, RowScratch& row) {
-  loss.dual(y, row.margins(), row.duals());
-  loss.curvature(y, row.duals(), row.weights());
-}
-template <Cornered L>
-void derive(const L& loss, std::size_t y, double q, std::span<const double> center, RowScratch& row) {
-  loss.dual_step(y, row.margins(), q, center, row.duals(), row.rest());
-  loss.step_curvature(y, row.duals(), row.weights());
-}
+struct Total {
+  double value = 0.0;
+  void add(const Total& other) { value += other.value; }
+};
 
 loss::RowPoint point_at(std::size_t y, std::span<const double> a, std::span<const double> beta) {
   double rest = 1.0;
@@ -52,11 +40,7 @@ loss::RowPoint point_at(std::size_t y, std::span<const double> a, std::span<cons
 }  // namespace
 
 ClassModel::ClassModel(const problem::MulticlassProblem& problem, std::size_t stride)
-    : loss_(problem.loss),
-      sample_(problem.sample),
-      stride_(stride),
-      smooth_(std::visit([]<class L>(const L&) { return !Cornered<L>; }, problem.loss)),
-      sparse_(std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)) {}
+    : loss_(problem.loss), sample_(problem.sample), stride_(stride) {}
 
 // Calls visit(i, share, sums, buffers) for every row that counts, in parallel; sums are combined in order.
 template <class Sums, class Visit>
@@ -78,68 +62,42 @@ Sums ClassModel::sum_rows(Visit&& visit) const {
   return total;
 }
 
-void ClassModel::center(std::span<const double> beta, double q) {
-  if (smooth_) return;
-  center_.assign(beta.begin(), beta.end());
-  q_ = q;
-}
-
-ClassModel::Sums ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,
-                                    std::span<double> h) const {
+double ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,
+                          std::span<double> h) const {
   const std::size_t k = sample_.classes;
   return std::visit(
-      [&]<class L>(const L& loss) {
-        return sum_rows<Sums>([&](std::size_t i, double share, Sums& sums, RowScratch& row) {
-          const std::size_t y = sample_.targets[i], at = i * stride_;
-          risk::margins_of(z.subspan(at, k), {}, y, row.margins());
-          derive(loss, y, q_, std::span(center_).subspan(smooth_ ? 0 : at, smooth_ ? 0 : k), row);
-          double sum = 0.0;
-          for (std::size_t l = 0; l < k; ++l) {
-            h[at + l] = share * row.weights()[l];
-            if (l != y) sums.weight += h[at + l];
-            beta[at + l] = l == y ? 0.0 : row.duals()[l];
-            slope[at + l] = share * beta[at + l];
-            sum += slope[at + l];
-          }
-          slope[at + y] = -sum;
-          sums.risk += share * loss.value(y, row.margins());
-          if constexpr (Cornered<L>) {
-            sums.brackets += share * loss.fenchel_young(point_at(y, row.margins(), beta.subspan(at, k)));
-          }
-        });
-      },
-      loss_);
-}
-
-void ClassModel::majorize(std::span<double> h) const {
-  const std::size_t k = sample_.classes;
-  std::visit(
-      [&]<class L>(const L& loss) {
-        // Those of the entropy family are at most those of the uniform distribution times k/2 (Boehning).
-        double unit = 1.0, own = 1.0;
-        if constexpr (std::same_as<L, loss::SmoothMulticlassHinge>) {
-          unit = 1.0 / loss.gamma;
-          own = infinity;
-        } else if constexpr (!Cornered<L>) {
-          unit = own = 1.0 / loss.smoothness(k);
-        }
-        sum_rows<Nothing>([&](std::size_t i, double share, Nothing& /*sums*/, RowScratch& /*row*/) {
-          for (std::size_t l = 0; l < k; ++l) h[i * stride_ + l] = share * (l == sample_.targets[i] ? own : unit);
-        });
+      [&](const auto& loss) {
+        return sum_rows<Total>([&](std::size_t i, double share, Total& risk, RowScratch& row) {
+                 const std::size_t y = sample_.targets[i], at = i * stride_;
+                 risk::margins_of(z.subspan(at, k), {}, y, row.margins());
+                 loss.dual(y, row.margins(), row.duals());
+                 loss.curvature(y, row.duals(), row.weights());
+                 double sum = 0.0;
+                 for (std::size_t l = 0; l < k; ++l) {
+                   h[at + l] = share * row.weights()[l];
+                   beta[at + l] = l == y ? 0.0 : row.duals()[l];
+                   slope[at + l] = share * beta[at + l];
+                   sum += slope[at + l];
+                 }
+                 slope[at + y] = -sum;
+                 risk.value += share * loss.value(y, row.margins());
+               })
+            .value;
       },
       loss_);
 }
 
 ClassModel::Slope ClassModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
   const std::size_t k = sample_.classes;
-  Slope sum = std::visit(
+  return std::visit(
       [&](const auto& loss) {
         return sum_rows<Slope>([&](std::size_t i, double share, Slope& sums, RowScratch& row) {
           const std::size_t y = sample_.targets[i], at = i * stride_;
           const std::span<const double> move = dz.subspan(at, k);
           for (std::size_t l = 0; l < k; ++l) row.moved()[l] = z[at + l] + t * move[l];
           risk::margins_of(row.moved(), {}, y, row.margins());
-          derive(loss, y, q_, std::span(center_).subspan(smooth_ ? 0 : at, smooth_ ? 0 : k), row);
+          loss.dual(y, row.margins(), row.duals());
+          loss.curvature(y, row.duals(), row.weights());
           double first = 0.0;
           for (std::size_t l = 0; l < k; ++l) first += l == y ? 0.0 : row.duals()[l] * (move[l] - move[y]);
           sums.first += share * first;
@@ -147,8 +105,6 @@ ClassModel::Slope ClassModel::along(std::span<const double> z, std::span<const d
         });
       },
       loss_);
-  sum.second *= scale();
-  return sum;
 }
 
 void ClassModel::linearize(std::span<const double> dz, double t, std::span<const double> h,
@@ -157,7 +113,7 @@ void ClassModel::linearize(std::span<const double> dz, double t, std::span<const
   sum_rows<Nothing>([&](std::size_t i, double share, Nothing& /*sums*/, RowScratch& row) {
     const std::size_t y = sample_.targets[i], at = i * stride_;
     loss::spread::apply(y, h.subspan(at, k), dz.subspan(at, k), row.moved());
-    const double factor = t * scale() / share;
+    const double factor = t / share;
     for (std::size_t l = 0; l < k; ++l) result[at + l] = l == y ? 0.0 : beta[at + l] + factor * row.moved()[l];
   });
 }
@@ -166,7 +122,7 @@ double ClassModel::admit(std::span<const double> z, std::span<double> beta, std:
   const std::size_t k = sample_.classes;
   return std::visit(
       [&](const auto& loss) {
-        return sum_rows<Sums>([&](std::size_t i, double share, Sums& sums, RowScratch& row) {
+        return sum_rows<Total>([&](std::size_t i, double share, Total& brackets, RowScratch& row) {
                  const std::size_t y = sample_.targets[i], at = i * stride_;
                  const std::span<double> own = beta.subspan(at, k);
                  double sum = 0.0, change = 0.0;
@@ -180,9 +136,9 @@ double ClassModel::admit(std::span<const double> z, std::span<double> beta, std:
                  }
                  moved[at + y] = -change;
                  risk::margins_of(z.subspan(at, k), {}, y, row.margins());
-                 sums.brackets += share * loss.fenchel_young(point_at(y, row.margins(), own));
+                 brackets.value += share * loss.fenchel_young(point_at(y, row.margins(), own));
                })
-            .brackets;
+            .value;
       },
       loss_);
 }

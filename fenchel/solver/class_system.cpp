@@ -16,32 +16,23 @@ constexpr double patience_with_blocks = 2.0;  // in what new ones cost
 // A multiplication inside a factorisation or a product of dense matrices is so much cheaper than one of a product with X.
 constexpr double block_speed = 2.0;
 constexpr double same_scale_of_classes = 1e4;  // as in normal_system.cpp
-constexpr std::size_t rows_a_task = 128;
 
 }  // namespace
 
-ClassSystem::ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design,
-                         const ClassModel& model, ClassSums& sums)
-    : sample_(problem.sample), model_(model), sums_(sums), row_sums_(design) {
+ClassSystem::ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design, ClassSums& sums)
+    : sample_(problem.sample), sums_(sums), row_sums_(design) {
   const std::size_t size = sums.dimension() * sums.stride();
   image_.assign(problem.rows() * sums.stride(), 0.0);
   for (auto* vector : {&diagonal_, &p_, &product_, &preconditioned_}) vector->assign(size, 0.0);
 }
 
-double ClassSystem::assemble(std::span<const double> ridge, double scale, std::span<const double> h) {
+double ClassSystem::assemble(std::span<const double> ridge, std::span<const double> h) {
   ridge_.assign(ridge.begin(), ridge.end());
-  scale_ = scale;
   h_ = h;
-  active_ = sums_.select(h, model_.sparse());
   const std::size_t k = sample_.classes, stride = sums_.stride();
-  parallel_for((active_.rows.size() + rows_a_task - 1) / rows_a_task, [&](std::size_t task) {
-    const std::size_t end = std::min(active_.rows.size(), (task + 1) * rows_a_task);
-    for (std::size_t n = task * rows_a_task; n < end; ++n) {
-      const std::size_t i = active_.rows[n];
-      loss::spread::diagonal(sample_.targets[i], h_.subspan(i * stride, k),
-                             std::span(image_).subspan(i * stride, k));
-    }
-  });
+  for (const std::uint32_t i : sums_.rows()) {
+    loss::spread::diagonal(sample_.targets[i], h_.subspan(i * stride, k), std::span(image_).subspan(i * stride, k));
+  }
   if (row_sums_.dimension() <= largest_block) {
     // New blocks are worth while when the iterations since the last ones have cost more than they do.
     const double price = block_work();
@@ -53,17 +44,14 @@ double ClassSystem::assemble(std::span<const double> ridge, double scale, std::s
     if (!blocks_.empty()) return 0.0;
   }
   take_diagonal();
-  return active_.passes;
+  return 1.0;
 }
 
-double ClassSystem::block_work() {
-  const std::size_t k = sample_.classes, stride = sums_.stride();
+double ClassSystem::block_work() const {
+  const std::size_t k = sample_.classes;
   const auto d = static_cast<double>(row_sums_.dimension());
   double work = static_cast<double>(k) * d * d * d / 6;
-  for (const std::uint32_t i : active_.rows) {
-    const double gram = row_sums_.gram_work(kernel::RowList(&i, 1));
-    for (std::size_t l = 0; l < k; ++l) work += image_[i * stride + l] > 0.0 ? gram : 0.0;
-  }
+  work += static_cast<double>(k) * row_sums_.gram_work(sums_.rows());
   return work / block_speed;
 }
 
@@ -74,14 +62,14 @@ void ClassSystem::factorize_blocks() {
   blocks_.resize(k);
   std::vector<double> weights(sample_.targets.size(), 0.0), gram(size * size);
   for (std::size_t l = 0; l < k; ++l) {
-    for (const std::uint32_t i : active_.rows) weights[i] = image_[i * stride + l];
+    for (const std::uint32_t i : sums_.rows()) weights[i] = image_[i * stride + l];
     RowSums::Cut cut;
     row_sums_.select(
-        active_.rows, [&](std::size_t i) { return weights[i] > 0.0; }, cut);
+        sums_.rows(), [&](std::size_t i) { return weights[i] > 0.0; }, cut);
     std::fill(gram.begin(), gram.end(), 0.0);
     row_sums_.add_gram(cut, weights, gram);
     for (double lift = 0.0; lift <= 1.0; lift = lift == 0.0 ? 1e-14 : 10 * lift) {
-      dense::Matrix matrix = scale_ * Eigen::Map<const dense::Matrix>(gram.data(), d, d);
+      dense::Matrix matrix = Eigen::Map<const dense::Matrix>(gram.data(), d, d);
       for (Eigen::Index j = 0; j < d; ++j) {
         matrix(j, j) = (matrix(j, j) + ridge_[static_cast<std::size_t>(j)]) * (1.0 + lift);
       }
@@ -92,10 +80,10 @@ void ClassSystem::factorize_blocks() {
 
 void ClassSystem::take_diagonal() {
   const std::size_t stride = sums_.stride();
-  sums_.squares(active_, image_, diagonal_);
+  sums_.squares(image_, diagonal_);
   for (std::size_t j = 0; j < ridge_.size(); ++j) {
     for (std::size_t e = j * stride; e < (j + 1) * stride; ++e) {
-      const double whole = ridge_[j] + scale_ * diagonal_[e];
+      const double whole = ridge_[j] + diagonal_[e];
       // As in normal_system.cpp.
       diagonal_[e] = whole <= same_scale_of_classes * ridge_[j] ? std::sqrt(ridge_[j] * whole) : whole;
     }
@@ -161,7 +149,7 @@ ClassSystem::Solution ClassSystem::solve(std::span<const double> rhs, std::span<
       }
     });
   }
-  const double passes = 2.0 * active_.passes * iterations;
+  const double passes = 2.0 * iterations;
   work_since_ += passes * static_cast<double>(sums_.stride()) * row_sums_.nonzeros();
   return {.passes = passes, .length = std::sqrt(square), .inside = inside};
 }
@@ -169,7 +157,7 @@ ClassSystem::Solution ClassSystem::solve(std::span<const double> rhs, std::span<
 void ClassSystem::product(std::span<const double> v, std::span<double> result) {
   const std::size_t k = sample_.classes, stride = sums_.stride();
   sums_.normal_product(
-      active_, v,
+      v,
       [&](std::size_t i) {
         const std::span<double> own = std::span(image_).subspan(i * stride, k);
         loss::spread::apply(sample_.targets[i], h_.subspan(i * stride, k), own, own);
@@ -178,7 +166,7 @@ void ClassSystem::product(std::span<const double> v, std::span<double> result) {
   for_each_block(ridge_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       for (std::size_t e = j * stride; e < (j + 1) * stride; ++e) {
-        result[e] = ridge_[j] * v[e] + scale_ * result[e];
+        result[e] = ridge_[j] * v[e] + result[e];
       }
     }
   });

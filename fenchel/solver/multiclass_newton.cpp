@@ -12,12 +12,6 @@
 namespace fenchel::solver {
 namespace {
 
-// The smoothing's first width relative to the mean loss, by what it shrinks, and how small it may become.
-constexpr double widest_corner = 2.0;
-constexpr double corner_shrinkage = 0.5;
-constexpr double sharpest_corner = 1e-10;  // relative to the first
-// The step's own error, relative to what the smoothing costs, at which the smoothing moves on.
-constexpr double corner_balance = 2.0;
 // What keeps the matrix positive definite under free biases, relative to the biases' own entry.
 constexpr double ridge_of_biases = 1e-10;
 // How exactly conjugate gradients solve a system, depending on how the last one went.
@@ -28,6 +22,17 @@ constexpr double tightest_forcing = 1e-3;
 constexpr double too_long_a_step = 0.25;
 constexpr double growth_of_radius = 2.0;
 constexpr double resolution_of_search = 1e-3;
+
+std::vector<std::uint32_t> counted_rows(const problem::MulticlassProblem& problem) {
+  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Fault::failure, "newton numbers rows with 32 bits: more than 4294967295 rows need --solver fista");
+  }
+  std::vector<std::uint32_t> rows;
+  for (std::size_t i = 0; i < problem.rows(); ++i) {
+    if (problem.sample.weight(i) > 0.0) rows.push_back(static_cast<std::uint32_t>(i));
+  }
+  return rows;
+}
 
 data::Design with_biases(const problem::MulticlassProblem& problem) {
   data::Design design = problem.design;
@@ -47,8 +52,11 @@ std::vector<double> laid_out(std::span<const double> values, std::size_t from, s
 
 }  // namespace
 
-std::optional<std::string_view> MulticlassNewton::missing(const loss::AnyVector& /*loss*/,
+std::optional<std::string_view> MulticlassNewton::missing(const loss::AnyVector& loss,
                                                           const penalty::Separable& penalty) {
+  if (std::visit([](const auto& l) { return l.sparse_dual; }, loss)) {
+    return "a loss with a continuous second derivative";
+  }
   if (penalty.base().l1 > 0.0 || !(penalty.strong_convexity() > 0.0)) {
     return "an l2 penalty without an l1 part, with lambda > 0 and no penalty factor of 0";
   }
@@ -59,27 +67,22 @@ MulticlassNewton::MulticlassNewton(const problem::MulticlassProblem& problem, co
                                    Conduct /*conduct*/)
     : problem_(problem),
       design_(with_biases(problem)),
-      sums_(design_, problem.classes()),
+      sums_(design_, problem.classes(), counted_rows(problem)),
       rows_(problem_, sums_.stride()),
-      system_(problem_, design_, rows_, sums_),
+      system_(problem_, design_, sums_),
       stride_(sums_.stride()),
-      dual_start_(laid_out(start.beta, problem.classes(), stride_)),
       ridge_(design_.cols(), 0.0),
       v_(laid_out(start.w, problem.classes(), stride_)) {
-  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(Fault::failure, "newton numbers rows with 32 bits: more than 4294967295 rows need --solver fista");
-  }
-  const std::size_t n = problem.rows(), d = design_.cols();
   for (std::size_t j = 0; j < problem.dimension(); ++j) ridge_[j] = problem_.penalty[j].l2;
   metric_ = ridge_;
-  v_.resize(d * stride_, 0.0);
+  v_.resize(design_.cols() * stride_, 0.0);
   if (problem.free_bias && start.b.size() == problem.classes()) {
     std::copy(start.b.begin(), start.b.end(), v_.end() - static_cast<std::ptrdiff_t>(stride_));
   }
   for (auto* vector : {&gradient_, &direction_, &residual_}) vector->assign(v_.size(), 0.0);
-  for (auto* vector : {&z_, &dz_, &beta_, &slope_, &h_, &linear_, &offered_}) vector->assign(n * stride_, 0.0);
-  rows_.majorize(h_);
-  everything_ = sums_.select(h_, false);
+  for (auto* vector : {&z_, &dz_, &beta_, &slope_, &h_, &linear_, &offered_}) {
+    vector->assign(problem.rows() * stride_, 0.0);
+  }
 }
 
 double MulticlassNewton::step() {
@@ -91,60 +94,46 @@ double MulticlassNewton::step() {
     return passes;
   }
   passes += go(search());
-  passes += assess();
-  return passes + sharpen();
+  return passes + assess();
 }
 
 double MulticlassNewton::begin() {
   if (begun_) return 0.0;
   begun_ = true;
-  sums_.margins(everything_, v_, z_);
-  start_smoothing();
-  locate();
-  return 1.0 + refresh_gradient();
+  sums_.margins(v_, z_);
+  return 1.0 + locate();
 }
 
-void MulticlassNewton::start_smoothing() {
-  if (rows_.smooth()) return;
-  std::vector<double> center(z_.size(), 0.0);
-  if (dual_start_.size() == center.size()) center = dual_start_;
-  const double brackets = rows_.admit(z_, center, slope_);
-  rows_.center(center, 1.0);
-  const double risk = rows_.locate(z_, beta_, slope_, h_).risk;
-  // About a good dual vector any width would do; a wider smoothing has the easier systems.
-  const double width = widest_corner * std::sqrt(risk * std::min(risk, brackets));
-  rows_.center(center, width > 0.0 ? width : 1.0);
-  least_q_ = sharpest_corner * std::max(rows_.q(), unit_roundoff * widest_corner * risk);
-}
-
-void MulticlassNewton::locate() {
-  at_z_ = rows_.locate(z_, beta_, slope_, h_);
-  if (!problem_.free_bias) return;
-  // Where no row has a hold on the biases, they are treated as if a tenth of one had.
-  const double least = 0.1 / static_cast<double>(everything_.rows.size());
-  metric_.back() = rows_.scale() * std::max(at_z_.weight / static_cast<double>(problem_.classes()), least);
-}
-
-double MulticlassNewton::refresh_gradient() {
-  const ClassSums::Cut sloped = sums_.select(slope_, rows_.sparse());
-  sums_.adjoint(sloped, slope_, gradient_);
+double MulticlassNewton::locate() {
+  risk_ = rows_.locate(z_, beta_, slope_, h_);
+  if (problem_.free_bias) {
+    // The mean over the classes of the biases' curvature. Where no row has a hold on them, they are treated as if a tenth of
+    // one had.
+    double weight = 0.0;
+    for (const std::uint32_t i : sums_.rows()) {
+      for (std::size_t l = 0; l < problem_.classes(); ++l) {
+        if (l != problem_.sample.targets[i]) weight += h_[i * stride_ + l];
+      }
+    }
+    const double least = 0.1 / static_cast<double>(sums_.rows().size());
+    metric_.back() = std::max(weight / static_cast<double>(problem_.classes()), least);
+  }
+  sums_.adjoint(slope_, gradient_);
   for_each_block(ridge_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       for (std::size_t e = j * stride_; e < (j + 1) * stride_; ++e) gradient_[e] += ridge_[j] * v_[e];
     }
   });
-  return sloped.passes;
+  return 1.0;
 }
 
 double MulticlassNewton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
-  if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? ridge_of_biases * metric_.back() : metric_.back();
+  if (problem_.free_bias) ridge.back() = ridge_of_biases * metric_.back();
   for (std::size_t e = 0; e < rhs.size(); ++e) rhs[e] = -gradient_[e];
-  // Where no row has a second derivative, a function above F has steps that are short, but sure.
-  if (at_z_.weight == 0.0) rows_.majorize(h_);
-  const double passes = system_.assemble(ridge, rows_.scale(), h_);
+  const double passes = system_.assemble(ridge, h_);
   solution_ = system_.solve(rhs, metric_, forcing_, radius_, direction_, residual_);
-  sums_.margins(everything_, direction_, dz_);
+  sums_.margins(direction_, dz_);
   return passes + solution_.passes + 1.0;
 }
 
@@ -184,14 +173,12 @@ double MulticlassNewton::go(double t) {
     v_[e] += t * direction_[e];
     residual_[e] = (1.0 - t) * gradient_[e] - t * residual_[e];
   }
-  const bool sharp = rows_.q() <= least_q_ || at_z_.brackets <= unit_roundoff * at_z_.risk;
-  stationary_ = !std::isfinite(move) || (sharp && move <= unit_roundoff * largest);
-  if (rows_.smooth()) rows_.linearize(dz_, t, h_, beta_, linear_);
+  stationary_ = !std::isfinite(move) || move <= unit_roundoff * largest;
+  rows_.linearize(dz_, t, h_, beta_, linear_);
   for_each_block(z_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) z_[e] += t * dz_[e];
   });
-  locate();
-  return refresh_gradient();
+  return locate();
 }
 
 double MulticlassNewton::mismatch(std::span<const double> difference) const {
@@ -208,11 +195,9 @@ double MulticlassNewton::assess() {
                  ? std::clamp(std::sqrt(own / last_mismatch_), tightest_forcing, loosest_forcing)
                  : loosest_forcing;
   last_mismatch_ = own;
-  estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + penalty_of(v_), .scatter = 1.2};
-  const double before = estimate_.gap;
-  double passes = 0.0;
-  if (rows_.smooth()) passes = assess_linearized();
-  if (estimate_.gap < before) {
+  estimate_ = {.gap = own, .primal = risk_ + penalty_of(v_), .scatter = 1.2};
+  const double passes = assess_linearized();
+  if (estimate_.gap < own) {
     std::swap(offered_, linear_);
   } else {
     offered_ = beta_;
@@ -221,23 +206,15 @@ double MulticlassNewton::assess() {
 }
 
 double MulticlassNewton::assess_linearized() {
-  const double brackets = rows_.admit(z_, linear_, dz_);  // dz_ has been used up
+  const double brackets = rows_.admit(z_, linear_, dz_);  // dz_ has been used up, as has direction_
   if (brackets >= estimate_.gap) return 0.0;
-  const ClassSums::Cut moved = sums_.select(dz_, true);
-  if (!moved.rows.empty()) {
-    sums_.adjoint(moved, dz_, direction_);
+  const bool moved = std::any_of(dz_.begin(), dz_.end(), [](double x) { return x != 0.0; });
+  if (moved) {
+    sums_.adjoint(dz_, direction_);
     for (std::size_t e = 0; e < residual_.size(); ++e) residual_[e] += direction_[e];
   }
   estimate_.gap = std::min(estimate_.gap, brackets + mismatch(residual_));
-  return moved.passes;
-}
-
-double MulticlassNewton::sharpen() {
-  if (rows_.smooth() || last_mismatch_ > corner_balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
-  rows_.center(beta_, std::max(corner_shrinkage * rows_.q(), least_q_));
-  locate();
-  last_mismatch_ = infinity;
-  return refresh_gradient();
+  return moved ? 1.0 : 0.0;
 }
 
 problem::MulticlassCandidate MulticlassNewton::candidate() {

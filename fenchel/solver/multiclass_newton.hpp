@@ -1,11 +1,12 @@
-// Newton's method for losses of all classes under an l2 penalty: newton.hpp with k numbers side by side in place of one. With
-// V = (W, b) and Lambda = diag(l2_j), 0 for free biases, it minimises
-//     F(V) = 1/2 <V, Lambda V> + sum_i s_i psi_i(z_i),    Z = X W + b,    s_i = c_i / sum c,
-// by steps  H D = -grad F  (class_system.hpp) and a search along D that needs no pass. psi is the loss or, for the multiclass
-// hinge, its proximal point smoothing about a dual vector, which moves and sharpens (class_model.hpp).
+// Newton's method for smooth losses of all classes under an l2 penalty: newton.hpp with k numbers side by side in place of one.
+// With V = (W, b) and Lambda = diag(l2_j), 0 for free biases, it minimises
+//     F(V) = 1/2 <V, Lambda V> + sum_i s_i phi_i(z_i),    Z = X W + b,    s_i = c_i / sum c,
+// by steps  H D = -grad F  within a radius (class_system.hpp) and a search along D that needs no pass.
 //
-// The dual point is beta = psi'(z) or, for smooth losses where it is better, the linearised one, beta + t H_i dz_i: it induces Lambda V
-// up to the residual of the linear system.
+// The dual point is beta = phi'(z) or, where it is better, the linearised one, beta + t H_i dz_i: it induces Lambda V up to the
+// residual of the linear system.
+//
+// Not for the losses whose duals are mostly 0: of the k^2 second derivatives of a row too many come and go with every step.
 #pragma once
 
 #include <array>
@@ -37,16 +38,13 @@ class MulticlassNewton final : public MulticlassSolver {
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
-  double begin();  // the first scores and gradient; returns the passes it took, as others below do
-  void start_smoothing();
-  void locate();              // everything that follows from the scores
-  double refresh_gradient();  // from the slopes
+  double begin();   // the first scores and gradient; returns the passes it took, as others below do
+  double locate();  // everything that follows from the scores
   double find_direction();
   [[nodiscard]] double search() const;  // how far to go
   double go(double t);
   double assess();  // the gap that may be claimed here
   double assess_linearized();
-  double sharpen();  // moves the centre of the smoothing
   // What the gap owes to the induced vector not being Lambda V.
   [[nodiscard]] double mismatch(std::span<const double> difference) const;
   [[nodiscard]] double penalty_of(std::span<const double> v) const;
@@ -57,7 +55,6 @@ class MulticlassNewton final : public MulticlassSolver {
   ClassModel rows_;
   ClassSystem system_;
   std::size_t stride_;
-  std::vector<double> dual_start_;  // padded; empty: none
 
   std::vector<double> ridge_;   // Lambda, one number a feature
   std::vector<double> metric_;  // the same, with the curvature of the rows for free biases
@@ -67,10 +64,8 @@ class MulticlassNewton final : public MulticlassSolver {
   std::vector<double> z_, dz_, beta_, slope_, h_;
   std::vector<double> linear_;   // the linearised duals
   std::vector<double> offered_;  // the duals that the estimate is about
-  ClassSums::Cut everything_;
-  ClassModel::Sums at_z_;
+  double risk_ = 0.0;            // at z_
 
-  double least_q_ = 0.0;  // how narrow the smoothing may become
   double last_mismatch_ = infinity;
   ClassSystem::Solution solution_;  // of the last system
   double radius_ = infinity;        // of the next one
