@@ -58,7 +58,7 @@ template <int Width, class Row, class Weights>
 FENCHEL_INLINE void score_columns(const Row& row, const Weights& weights, const double* w, std::size_t stride,
                                   double* scores) {
   // Few sums are kept twice, for entries in turns: an addition has to wait for the last one into the same place.
-  constexpr std::size_t turns = Width <= 4 ? 2 : 1;
+  constexpr std::size_t turns = Width <= 5 ? 2 : 1;
   Lanes sums[turns][Width] = {};
   const std::size_t count = row.values.size();
   const auto* const values = row.values.data();
@@ -81,37 +81,38 @@ FENCHEL_INLINE void score_columns(const Row& row, const Weights& weights, const 
   }
 }
 
-template <class Row, class Weights>
-FENCHEL_INLINE void score_all(const Row& row, const Weights& weights, const double* w, std::size_t stride,
-                              double* scores) {
+// Calls work(width, first) for all columns in groups of so many vectors, a number that the compiler knows: their sums stay in
+// registers while a row is gone through.
+template <class Work>
+FENCHEL_INLINE void in_vectors(std::size_t stride, Work&& work) {
   std::size_t first = 0;
-  for (; first + 8 * lanes <= stride; first += 8 * lanes) {
-    score_columns<8>(row, weights, w + first, stride, scores + first);
-  }
-  for (; first + 4 * lanes <= stride; first += 4 * lanes) {
-    score_columns<4>(row, weights, w + first, stride, scores + first);
-  }
+  for (; first + 8 * lanes <= stride; first += 8 * lanes) work(std::integral_constant<int, 8>{}, first);
   switch ((stride - first) / lanes) {
-    case 3: score_columns<3>(row, weights, w + first, stride, scores + first); break;
-    case 2: score_columns<2>(row, weights, w + first, stride, scores + first); break;
-    case 1: score_columns<1>(row, weights, w + first, stride, scores + first); break;
+    case 7: work(std::integral_constant<int, 7>{}, first); break;
+    case 6: work(std::integral_constant<int, 6>{}, first); break;
+    case 5: work(std::integral_constant<int, 5>{}, first); break;
+    case 4: work(std::integral_constant<int, 4>{}, first); break;
+    case 3: work(std::integral_constant<int, 3>{}, first); break;
+    case 2: work(std::integral_constant<int, 2>{}, first); break;
+    case 1: work(std::integral_constant<int, 1>{}, first); break;
     default: break;
   }
 }
 
-template <class Row>
-FENCHEL_INLINE void add_all(const Row& row, const double* change, std::size_t stride, double* w) {
+template <int Width, class Row>
+FENCHEL_INLINE void add_columns(const Row& row, const double* change, std::size_t stride, double* w) {
+  Lanes deltas[Width];
+  for (int v = 0; v < Width; ++v) load(change + static_cast<std::size_t>(v) * lanes, deltas[v]);
   const std::size_t count = row.values.size();
   const auto* const values = row.values.data();
   for (std::size_t n = 0; n < count; ++n) {
     double* const to = w + column(row, n) * stride;
     const auto x = static_cast<double>(values[n]);
-    for (std::size_t l = 0; l < stride; l += lanes) {
-      Lanes entry, delta;
-      load(to + l, entry);
-      load(change + l, delta);
-      entry += delta * x;
-      store(entry, to + l);
+    for (int v = 0; v < Width; ++v) {
+      Lanes entry;
+      load(to + static_cast<std::size_t>(v) * lanes, entry);
+      entry += deltas[v] * x;
+      store(entry, to + static_cast<std::size_t>(v) * lanes);
     }
   }
 }
@@ -119,14 +120,14 @@ FENCHEL_INLINE void add_all(const Row& row, const double* change, std::size_t st
 #undef FENCHEL_INLINE
 
 #if defined(__x86_64__)
-template <class Row, class Weights>
+template <int Width, class Row, class Weights>
 [[gnu::target("avx2")]] void score_avx2(const Row& row, const Weights& weights, const double* w, std::size_t stride,
                                         double* scores) {
-  score_all(row, weights, w, stride, scores);
+  score_columns<Width>(row, weights, w, stride, scores);
 }
-template <class Row>
+template <int Width, class Row>
 [[gnu::target("avx2")]] void add_avx2(const Row& row, const double* change, std::size_t stride, double* w) {
-  add_all(row, change, stride, w);
+  add_columns<Width>(row, change, stride, w);
 }
 inline bool has_avx2() {
   static const bool found = __builtin_cpu_supports("avx2") != 0;
@@ -139,19 +140,23 @@ inline bool has_avx2() {
 // scores_l = sum_j x_j w_jl
 template <class Row, class Weights>
 void row_scores(const Row& row, const Weights& weights, const double* w, std::size_t stride, double* scores) {
+  detail::in_vectors(stride, [&](auto width, std::size_t first) {
 #if defined(__x86_64__)
-  if (detail::has_avx2()) return detail::score_avx2(row, weights, w, stride, scores);
+    if (detail::has_avx2()) return detail::score_avx2<width()>(row, weights, w + first, stride, scores + first);
 #endif
-  detail::score_all(row, weights, w, stride, scores);
+    detail::score_columns<width()>(row, weights, w + first, stride, scores + first);
+  });
 }
 
 // w_jl += x_j change_l
 template <class Row>
 void add_row(const Row& row, const double* change, std::size_t stride, double* w) {
+  detail::in_vectors(stride, [&](auto width, std::size_t first) {
 #if defined(__x86_64__)
-  if (detail::has_avx2()) return detail::add_avx2(row, change, stride, w);
+    if (detail::has_avx2()) return detail::add_avx2<width()>(row, change + first, stride, w + first);
 #endif
-  detail::add_all(row, change, stride, w);
+    detail::add_columns<width()>(row, change + first, stride, w + first);
+  });
 }
 
 namespace detail {

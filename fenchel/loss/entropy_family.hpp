@@ -68,19 +68,13 @@ struct EntropyFamily {
     return std::fmin(infinity, widen(gamma * sum, static_cast<double>(point.classes()) + 4));
   }
 
-  void add_curvature(std::size_t y, std::span<const double> beta, double weight, std::span<double> result) const {
-    const std::size_t k = beta.size();
-    const double unit = weight / gamma;
+  void curvature(std::size_t y, std::span<const double> beta, std::span<double> result) const {
     double rest = 1.0;
-    for (std::size_t j = 0; j < k; ++j) rest -= j == y ? 0.0 : beta[j];
-    for (std::size_t j = 0; j < k; ++j) {
-      const double p = unit * (j == y ? rest : beta[j]);
-      if (p == 0.0) continue;
-      double* const row = result.data() + j * k;
-      for (std::size_t l = 0; l < k; ++l) row[l] -= p * beta[l];
-      row[y] -= p * (rest - beta[y]);
-      row[j] += p;
+    for (std::size_t j = 0; j < beta.size(); ++j) {
+      result[j] = beta[j] / gamma;
+      rest -= j == y ? 0.0 : beta[j];
     }
+    result[y] = std::max(0.0, rest) / gamma;
   }
 
   // With r = q / gamma and u_j = log p_j:  u_j + r exp(u_j) = s_j + r p_j^old - nu,  sum exp(u_j) = 1. One Newton iteration on

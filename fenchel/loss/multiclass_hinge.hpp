@@ -32,8 +32,9 @@ struct MulticlassHinge {
     }
     return simplex_family::fenchel_young(point, 0.0, t == 0.0 ? 0.0 : widen(t));
   }
-  void add_curvature(std::size_t /*y*/, std::span<const double> /*beta*/, double /*weight*/,
-                     std::span<double> /*result*/) const {}
+  void curvature(std::size_t /*y*/, std::span<const double> /*beta*/, std::span<double> result) const {
+    std::fill(result.begin(), result.end(), 0.0);
+  }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {
     simplex_family::dual_step(y, a, q, 0.0, beta, result, scratch);

@@ -131,33 +131,15 @@ inline void dual_step(std::size_t y, std::span<const double> a, double q, double
   projection::apply_threshold(result, theta, result);
 }
 
-// On the classes with beta_j > 0 the second derivative is 1/gamma, less its mean where sum beta = 1 holds them together.
-inline void add_curvature(std::size_t y, std::span<const double> beta, double gamma, double weight,
-                          std::span<double> result) {
-  const std::size_t k = beta.size();
-  double sum = 0.0, count = 0.0;
-  for (std::size_t j = 0; j < k; ++j) {
-    if (j == y || beta[j] == 0.0) continue;
-    sum += beta[j];
-    count += 1.0;
+// As in spread.hpp: 1/gamma for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, infinity for the row's own.
+inline void curvature(std::size_t y, std::span<const double> beta, double gamma, std::span<double> result) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < beta.size(); ++j) {
+    const double b = j == y ? 0.0 : beta[j];
+    result[j] = b > 0.0 ? 1.0 / gamma : 0.0;
+    sum += b;
   }
-  if (count == 0.0) return;
-  const double unit = weight / gamma;
-  const bool capped = sum >= 1.0 - 1e-12;
-  const double shared = capped ? unit / count : 0.0;
-  for (std::size_t j = 0; j < k; ++j) {
-    if (j == y || beta[j] == 0.0) continue;
-    result[j * k + j] += unit;
-    if (capped) {
-      const double others = result[j * k + y];
-      for (std::size_t l = 0; l < k; ++l) result[j * k + l] -= beta[l] > 0.0 ? shared : 0.0;
-      result[j * k + y] = others;
-    } else {
-      result[j * k + y] -= unit;
-      result[y * k + j] -= unit;
-      result[y * k + y] += unit;
-    }
-  }
+  if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = infinity;
 }
 
 }  // namespace fenchel::loss::simplex_family

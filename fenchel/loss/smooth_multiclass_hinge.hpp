@@ -41,8 +41,8 @@ struct SmoothMulticlassHinge {
   [[nodiscard]] double fenchel_young(const RowPoint& point) const {
     return simplex_family::fenchel_young(point, gamma, simplex_family::threshold(point.y, point.a, gamma));
   }
-  void add_curvature(std::size_t y, std::span<const double> beta, double weight, std::span<double> result) const {
-    simplex_family::add_curvature(y, beta, gamma, weight, result);
+  void curvature(std::size_t y, std::span<const double> beta, std::span<double> result) const {
+    simplex_family::curvature(y, beta, gamma, result);
   }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {

@@ -23,8 +23,8 @@ struct Softmax {
     return family().conjugate(y, beta);
   }
   [[nodiscard]] double fenchel_young(const RowPoint& point) const { return family().fenchel_young(point); }
-  void add_curvature(std::size_t y, std::span<const double> beta, double weight, std::span<double> result) const {
-    family().add_curvature(y, beta, weight, result);
+  void curvature(std::size_t y, std::span<const double> beta, std::span<double> result) const {
+    family().curvature(y, beta, result);
   }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {

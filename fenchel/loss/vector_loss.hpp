@@ -15,6 +15,7 @@
 #include "fenchel/base/interval.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/loss/loss.hpp"
+#include "fenchel/loss/spread.hpp"
 
 namespace fenchel::loss {
 
@@ -61,8 +62,8 @@ concept VectorLoss = std::copyable<L> &&
   { loss.conjugate(y, beta) } -> std::same_as<double>;
   // phi(a) + phi*(beta) - beta.a at its worst over what the errors leave open, without cancellation and rounded outward.
   { loss.fenchel_young(point) } -> std::same_as<double>;
-  // Adds weight x the (generalised) second derivative with respect to the scores, where the gradient is beta; k x k.
-  loss.add_curvature(y, beta, q, result);
+  // The (generalised) second derivative with respect to the scores, where dual() gives beta, as weights; see spread.hpp.
+  loss.curvature(y, beta, result);
   // The maximiser t of  -phi*(t) + (t - beta).a - (q/2) (||t - beta||^2 + (sum t - sum beta)^2), or a point that is
   // almost as good (Prox-SDCA, Option I, with alpha for beta). `scratch` has 3 k entries;
   // spans must not overlap.

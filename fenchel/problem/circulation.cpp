@@ -164,7 +164,7 @@ void tilt(const MulticlassProblem& problem, std::span<double> B) {
                                     model.value += share * std::log(mass);
                                     for (std::size_t l = 0; l < k; ++l) model.gradient[l] += share * p[l];
                                     model.gradient[y] -= share;
-                                    loss::Softmax{}.add_curvature(y, p, share, model.curvature);
+                                    loss::spread::add(y, p, share, model.curvature);
                                   });
   };
   std::vector<double> nu = risk::minimize_shifts(std::vector<double>(k, 0.0), at);

@@ -37,6 +37,28 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
   return found == demands.end() ? std::nullopt : std::optional(*found);
 }
 
+// Whether a second-order method pays. Going row by row takes about kappa / n passes, kappa = (mean ||x||^2) / (gamma lambda), whatever
+// the number of columns; with few of these, newton solves its systems well, and its passes hardly depend on kappa.
+bool curvature_pays(const problem::MulticlassProblem& problem) {
+  constexpr std::size_t most_columns = 1000;
+  constexpr double passes_of_newton = 20.0;
+  const double gamma = loss::smoothness(problem.loss, problem.classes());
+  const auto rows = static_cast<double>(problem.rows());
+  if (gamma == 0.0 || problem.dimension() > most_columns) return false;
+  std::vector<double> scale(problem.dimension());
+  for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem.penalty[j].l2;
+  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(scale);
+  double mean = 0.0;
+  for (const double norm : norms) mean += norm / rows;
+  return mean / (gamma * rows) > passes_of_newton;
+}
+
+std::string_view fastest_multiclass(const std::vector<std::string_view>& able,
+                                    const problem::MulticlassProblem& problem) {
+  const bool newton = std::ranges::find(able, solver::MulticlassNewton::name) != able.end();
+  return newton && curvature_pays(problem) ? solver::MulticlassNewton::name : able.front();
+}
+
 [[noreturn]] void refuse_multiclass(std::string_view name, std::string_view lack,
                                     const problem::MulticlassProblem& problem) {
   const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty);
@@ -91,7 +113,7 @@ const MulticlassSolverEntry& choose(std::string_view name, const problem::Multic
     std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, demands);
     if (able.empty()) able = supporting(problem.loss, problem.penalty);
     if (able.empty()) refuse_multiclass(name, "a penalty on every feature", problem);
-    entry = find_multiclass(able.front());
+    entry = find_multiclass(fastest_multiclass(able, problem));
   } else if (const auto lack = missing(name, problem.loss, problem.penalty)) {
     refuse_multiclass(name, *lack, problem);
   }

@@ -13,13 +13,14 @@
 #include "fenchel/problem/multiclass.hpp"
 #include "fenchel/solver/agm.hpp"
 #include "fenchel/solver/fista.hpp"
+#include "fenchel/solver/multiclass_newton.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 
 namespace fenchel::registry {
 
-// `auto` takes the first that is able.
-using MulticlassSolvers =
-    std::tuple<solver::MulticlassSdca, solver::MulticlassFista, solver::MulticlassAgm1, solver::MulticlassAgmInf>;
+// `auto` takes the first that is able, or newton where it is faster.
+using MulticlassSolvers = std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista,
+                                     solver::MulticlassAgm1, solver::MulticlassAgmInf>;
 
 struct MulticlassSolverEntry {
   std::string_view name;

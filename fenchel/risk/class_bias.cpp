@@ -20,6 +20,7 @@ ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const dou
                             if (share == 0.0) return;
                             const std::size_t y = sample.targets[i];
                             const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
+                            const std::span<double> h = scratch.subspan(2 * k, k);
                             margins_of(z.subspan(i * k, k), b, y, a);
                             loss.dual(y, a, beta);
                             double sum = 0.0, product = 0.0;
@@ -33,7 +34,8 @@ ShiftModel risk_at(const L& loss, const ClassSample& sample, std::span<const dou
                             constexpr bool by_dual = L::sparse_dual;
                             model.value += share * (by_dual ? product - loss.conjugate(y, beta) : loss.value(y, a));
                             model.gradient[y] -= share * sum;
-                            loss.add_curvature(y, beta, share, model.curvature);
+                            loss.curvature(y, beta, h);
+                            loss::spread::add(y, h, share, model.curvature);
                           });
 }
 
@@ -96,7 +98,7 @@ ShiftModel sum_shift_models(std::size_t rows, std::size_t classes,
   std::vector<ShiftModel> blocks(slabs);
   parallel_for(slabs, [&](std::size_t slab) {
     ShiftModel model = empty();
-    std::vector<double> scratch(2 * classes);
+    std::vector<double> scratch(3 * classes);
     for (std::size_t i = slab * rows / slabs; i < (slab + 1) * rows / slabs; ++i) add(i, model, scratch);
     blocks[slab] = std::move(model);
   });

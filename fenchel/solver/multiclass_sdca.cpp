@@ -367,10 +367,10 @@ double MulticlassSdca::step() {
     }
   }
   const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
-  // Rows that rest had no loss, or a dual at a vertex, when they were last seen; their part of the mean is guessed as 0.
+  // Rows that rest are guessed to add nothing. The terms are the last weights': the running mean's gap is half theirs, or less.
   estimate_ = {.gap = report.visited_shares * sampled * report.sampled_terms + imbalance,
                .primal = report.visited_shares * sampled * report.sampled_losses + penalty,
-               .scatter = 1.6};
+               .scatter = mean_.empty() ? 1.6 : 0.8};
   const bool settled = !report.changed && drift == 0.0;
   stationary_ = settled && order_.size() == counted_;
   if (settled) std::fill(rest_.begin(), rest_.end(), std::uint8_t{0});  // the next epoch asks everybody

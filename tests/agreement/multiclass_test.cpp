@@ -173,6 +173,58 @@ TEST(Multiclass, CertificatesOfEveryKindOfProblem) {
   }
 }
 
+// newton and sdca find the same optimum: with more rows than columns and fewer, on scales that differ, and from a start.
+TEST(Multiclass, ParallelNewtonAgreesWithSdca) {
+  struct Shape {
+    std::size_t rows, columns, classes;
+  };
+  std::uint64_t seed = 40;
+  for (const loss::AnyVector& loss :
+       {loss::AnyVector(loss::Softmax{}), loss::AnyVector(loss::SoftMaxOfHinge{0.2})}) {
+    for (const Shape shape : {Shape{500, 4, 30}, Shape{85, 300, 30}, Shape{400, 20, 3}}) {
+      for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {
+        SCOPED_TRACE(std::string(loss::name(loss::Chosen(loss))) + " " + std::to_string(shape.rows));
+        Case setup = multiclass_case(loss, shape.rows, shape.columns, shape.classes,
+                                     shape.columns == 20 ? Storage::dense64 : Storage::csr64, ++seed);
+        for (auto& row : setup.rows) row[1] *= 8.0;
+        setup.settings.bias = bias;
+        setup.settings.lambda = 0.01;
+        const data::Dataset dataset = dataset_of(setup);
+        setup.settings.solver = "sdca";
+        const registry::Fit reference =
+            registry::fit(registry::Plan(dataset, setup.settings), {.tolerance = 1e-5, .max_passes = 20000});
+        setup.settings.solver = "newton";
+        const registry::Plan plan(dataset, setup.settings);
+        const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-6, .max_passes = 20000});
+        EXPECT_EQ(fit.status, run::Status::optimal) << fit.total.gap << " after " << fit.passes;
+        expect_certified(setup, plan, fit);
+        EXPECT_LE(std::fabs(fit.total.primal - reference.total.primal), fit.total.gap + reference.total.gap);
+        std::vector<solver::Start> starts;
+        for (const registry::Output& o : fit.outputs) starts.push_back({.w = o.w, .b = o.b, .alpha = o.beta});
+        const registry::Fit again = registry::fit(plan, {.tolerance = 1e-5, .max_passes = 20000}, starts);
+        EXPECT_EQ(again.status, run::Status::optimal) << again.total.gap;
+      }
+    }
+  }
+}
+
+// Rows that are long against the strength of the penalty are for newton, others for sdca.
+TEST(Multiclass, AutoGoesByTheCondition) {
+  Case setup = multiclass_case(loss::Softmax{}, 200, 6, 4, Storage::csr64, 6);
+  const data::Dataset dataset = dataset_of(setup);
+  const auto chosen = [&] {
+    return std::string(registry::choose("auto", registry::Plan(dataset, setup.settings).multiclass()).name);
+  };
+  EXPECT_EQ(chosen(), "sdca");
+  setup.settings.lambda = 1e-5;
+  EXPECT_EQ(chosen(), "newton");
+  setup.settings.penalty = penalty::ElasticNet{0.5};
+  EXPECT_EQ(chosen(), "sdca");
+  setup.settings.penalty = penalty::L2{};
+  setup.settings.loss = loss::MulticlassHinge{};
+  EXPECT_EQ(chosen(), "sdca");
+}
+
 // A fixed level leaves a gap of at most what the smoothing costs, and falling levels leave none.
 TEST(Multiclass, SmoothingAtAFixedLevel) {
   for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {

@@ -51,6 +51,19 @@ class Multiclass(CliTest):
         self.ok("train", data, "m", "--loss", "soft-max-of-hinge")
         self.refused(2, "predict", data, "m", "--probabilities", says=["logistic or softmax", "soft-max-of-hinge"])
 
+    def test_newton(self):
+        data = self.data()
+        for loss in ["softmax", "soft-max-of-hinge"]:
+            for bias in ["none", "free", "regularized"]:
+                options = ["--loss", loss, "--bias", bias, "--tol", "1e-8"]
+                report = self.json("train", data, "m", *options, "--solver", "newton")
+                self.assertEqual((report["status"], report["solver"]), ("optimal", "newton"))
+                self.assertIs(self.json("certify", data, "m")["certified"], True)
+                other = self.json("train", data, "n", *options, "--solver", "sdca")
+                self.assertLessEqual(abs(other["primal"] - report["primal"]), other["gap"] + report["gap"])
+        self.refused(2, "train", data, "m", "--loss", "multiclass-hinge", "--solver", "newton",
+                     says=["continuous second derivative", "sdca"])
+
     def test_two_classes_have_two_outputs(self):
         for loss in LOSSES:
             self.ok("train", self.small(), "m", "--loss", loss)

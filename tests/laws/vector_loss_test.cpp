@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "fenchel/base/exponential.hpp"
@@ -204,6 +205,66 @@ TEST(VectorLoss, GradientIsADualPointWithAVanishingBracket) {
       EXPECT_LE(loss.fenchel_young({.y = d.y, .a = d.a, .beta = beta, .rest = beta[d.y]}), 1e-11 * size)
           << loss.name;
     }
+  });
+}
+
+// The derivative of margins -> slopes, which sum to 0 over the scores, along v; nothing where a kink lies on the way.
+template <class Dual>
+std::optional<Numbers> derivative(const Draw& d, const Numbers& v, const Dual& dual, const Numbers& h) {
+  constexpr double step = 1e-6;
+  std::vector<Numbers> slopes;
+  for (const double t : {-step, 0.0, step}) {
+    Numbers a(d.k), beta(d.k), weights(d.k);
+    for (std::size_t l = 0; l < d.k; ++l) a[l] = d.a[l] + t * (v[l] - v[d.y]);
+    dual(a, beta, weights);
+    beta[d.y] = 0.0;
+    for (std::size_t l = 0; l < d.k; ++l) {
+      if (l != d.y) beta[d.y] -= beta[l];
+      if ((weights[l] == 0.0) != (h[l] == 0.0)) return std::nullopt;
+    }
+    slopes.push_back(beta);
+  }
+  for (std::size_t l = 0; l < d.k; ++l) slopes[2][l] = (slopes[2][l] - slopes[0][l]) / (2 * step);
+  return slopes[2];
+}
+
+template <class Dual>
+void expect_second_derivative(Random& random, const Dual& dual) {
+  int seen = 0;
+  for (int t = 0; t < 300; ++t) {
+    const Draw d = draw(random);
+    Numbers beta(d.k), h(d.k), v(d.k), product(d.k), diagonal(d.k), matrix(d.k * d.k, 0.0);
+    for (double& x : v) x = random.normal();
+    dual(d, d.a, beta, h);
+    const auto found = derivative(
+        d, v, [&](const Numbers& a, Numbers& b, Numbers& w) { dual(d, a, b, w); }, h);
+    if (!found) continue;
+    ++seen;
+    loss::spread::apply(d.y, h, v, product);
+    loss::spread::diagonal(d.y, h, diagonal);
+    loss::spread::add(d.y, h, 1.0, matrix);
+    double square = 0.0;
+    for (std::size_t l = 0; l < d.k; ++l) {
+      EXPECT_NEAR(product[l], (*found)[l], 1e-4);
+      EXPECT_NEAR(matrix[l * d.k + l], diagonal[l], 1e-12 * (1 + diagonal[l]));
+      double sum = 0.0;
+      for (std::size_t m = 0; m < d.k; ++m) sum += matrix[l * d.k + m] * v[m];
+      EXPECT_NEAR(sum, product[l], 1e-11 * (1 + std::fabs(sum)));
+      square += v[l] * product[l];
+    }
+    EXPECT_NEAR(loss::spread::square(d.y, h, v), square, 1e-11 * (1 + square));
+  }
+  EXPECT_GT(seen, 150);
+}
+
+TEST(VectorLoss, CurvatureIsTheSecondDerivative) {
+  for_each_loss([](const loss::AnyVector& any, const auto& loss) {
+    if (std::holds_alternative<loss::MulticlassHinge>(any)) return;
+    Random random(6);
+    expect_second_derivative(random, [&](const Draw& d, const Numbers& a, Numbers& beta, Numbers& h) {
+      loss.dual(d.y, a, beta);
+      loss.curvature(d.y, beta, h);
+    });
   });
 }
 

@@ -1,0 +1,146 @@
+#include "fenchel/solver/class_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fenchel/base/parallel.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+constexpr std::size_t rows_in_task = 128;
+
+// Buffers for one row.
+struct RowScratch {
+  explicit RowScratch(std::size_t k) : numbers(4 * k), classes(k) {}
+  std::span<double> margins() { return std::span(numbers).first(classes); }
+  std::span<double> duals() { return std::span(numbers).subspan(classes, classes); }
+  std::span<double> weights() { return std::span(numbers).subspan(2 * classes, classes); }
+  std::span<double> moved() { return std::span(numbers).subspan(3 * classes, classes); }
+
+  std::vector<double> numbers;
+  std::size_t classes;
+};
+
+struct Nothing {
+  void add(const Nothing& /*other*/) {}
+};
+
+struct Total {
+  double value = 0.0;
+  void add(const Total& other) { value += other.value; }
+};
+
+loss::RowPoint point_at(std::size_t y, std::span<const double> a, std::span<const double> beta) {
+  double rest = 1.0;
+  for (std::size_t l = 0; l < beta.size(); ++l) rest -= l == y ? 0.0 : beta[l];
+  return {.y = y, .a = a, .beta = beta, .rest = std::max(0.0, rest)};
+}
+
+}  // namespace
+
+ClassModel::ClassModel(const problem::MulticlassProblem& problem, std::size_t stride)
+    : loss_(problem.loss), sample_(problem.sample), stride_(stride) {}
+
+// Calls visit(i, share, sums, buffers) for every row that counts, in parallel; sums are combined in order.
+template <class Sums, class Visit>
+Sums ClassModel::sum_rows(Visit&& visit) const {
+  const std::size_t n = sample_.targets.size();
+  const std::size_t tasks = (n + rows_in_task - 1) / rows_in_task;
+  std::vector<Sums> parts(tasks);
+  parallel_for(tasks, [&](std::size_t task) {
+    RowScratch buffers(sample_.classes);
+    Sums local;
+    for (std::size_t i = task * rows_in_task; i < std::min(n, (task + 1) * rows_in_task); ++i) {
+      const double share = sample_.weight(i) / sample_.weight_sum;
+      if (share > 0.0) visit(i, share, local, buffers);
+    }
+    parts[task] = local;
+  });
+  Sums total;
+  for (const Sums& part : parts) total.add(part);
+  return total;
+}
+
+double ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,
+                          std::span<double> h) const {
+  const std::size_t k = sample_.classes;
+  return std::visit(
+      [&](const auto& loss) {
+        return sum_rows<Total>([&](std::size_t i, double share, Total& risk, RowScratch& row) {
+                 const std::size_t y = sample_.targets[i], at = i * stride_;
+                 risk::margins_of(z.subspan(at, k), {}, y, row.margins());
+                 loss.dual(y, row.margins(), row.duals());
+                 loss.curvature(y, row.duals(), row.weights());
+                 double sum = 0.0;
+                 for (std::size_t l = 0; l < k; ++l) {
+                   h[at + l] = share * row.weights()[l];
+                   beta[at + l] = l == y ? 0.0 : row.duals()[l];
+                   slope[at + l] = share * beta[at + l];
+                   sum += slope[at + l];
+                 }
+                 slope[at + y] = -sum;
+                 risk.value += share * loss.value(y, row.margins());
+               })
+            .value;
+      },
+      loss_);
+}
+
+ClassModel::Slope ClassModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
+  const std::size_t k = sample_.classes;
+  return std::visit(
+      [&](const auto& loss) {
+        return sum_rows<Slope>([&](std::size_t i, double share, Slope& sums, RowScratch& row) {
+          const std::size_t y = sample_.targets[i], at = i * stride_;
+          const std::span<const double> move = dz.subspan(at, k);
+          for (std::size_t l = 0; l < k; ++l) row.moved()[l] = z[at + l] + t * move[l];
+          risk::margins_of(row.moved(), {}, y, row.margins());
+          loss.dual(y, row.margins(), row.duals());
+          loss.curvature(y, row.duals(), row.weights());
+          double first = 0.0;
+          for (std::size_t l = 0; l < k; ++l) first += l == y ? 0.0 : row.duals()[l] * (move[l] - move[y]);
+          sums.first += share * first;
+          sums.second += share * loss::spread::square(y, row.weights(), move);
+        });
+      },
+      loss_);
+}
+
+void ClassModel::linearize(std::span<const double> dz, double t, std::span<const double> h,
+                           std::span<const double> beta, std::span<double> result) const {
+  const std::size_t k = sample_.classes;
+  sum_rows<Nothing>([&](std::size_t i, double share, Nothing& /*sums*/, RowScratch& row) {
+    const std::size_t y = sample_.targets[i], at = i * stride_;
+    loss::spread::apply(y, h.subspan(at, k), dz.subspan(at, k), row.moved());
+    const double factor = t / share;
+    for (std::size_t l = 0; l < k; ++l) result[at + l] = l == y ? 0.0 : beta[at + l] + factor * row.moved()[l];
+  });
+}
+
+double ClassModel::admit(std::span<const double> z, std::span<double> beta, std::span<double> moved) const {
+  const std::size_t k = sample_.classes;
+  return std::visit(
+      [&](const auto& loss) {
+        return sum_rows<Total>([&](std::size_t i, double share, Total& brackets, RowScratch& row) {
+                 const std::size_t y = sample_.targets[i], at = i * stride_;
+                 const std::span<double> own = beta.subspan(at, k);
+                 double sum = 0.0, change = 0.0;
+                 for (std::size_t l = 0; l < k; ++l) sum += l == y ? 0.0 : std::max(0.0, own[l]);
+                 const double factor = sum > 1.0 ? 1.0 / sum : 1.0;
+                 for (std::size_t l = 0; l < k; ++l) {
+                   const double inside = l == y ? 0.0 : factor * std::max(0.0, own[l]);
+                   moved[at + l] = l == y ? 0.0 : share * (inside - own[l]);
+                   change += moved[at + l];
+                   own[l] = inside;
+                 }
+                 moved[at + y] = -change;
+                 risk::margins_of(z.subspan(at, k), {}, y, row.margins());
+                 brackets.value += share * loss.fenchel_young(point_at(y, row.margins(), own));
+               })
+            .value;
+      },
+      loss_);
+}
+
+}  // namespace fenchel::solver
