@@ -12,14 +12,16 @@
 #include "fenchel/penalty/regularizer.hpp"
 #include "fenchel/problem/multiclass.hpp"
 #include "fenchel/solver/agm.hpp"
+#include "fenchel/solver/bmrm.hpp"
+#include "fenchel/solver/bmrm_ls.hpp"
 #include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 
 namespace fenchel::registry {
 
 // `auto` takes the first that is able.
-using MulticlassSolvers =
-    std::tuple<solver::MulticlassSdca, solver::MulticlassFista, solver::MulticlassAgm1, solver::MulticlassAgmInf>;
+using MulticlassSolvers = std::tuple<solver::MulticlassSdca, solver::MulticlassFista, solver::MulticlassAgm1,
+                                     solver::MulticlassAgmInf, solver::MulticlassBmrm, solver::MulticlassBmrmLs>;
 
 struct MulticlassSolverEntry {
   std::string_view name;
