@@ -161,7 +161,7 @@ double InteriorPoint::mean_product(Lengths lengths) {
 }
 
 double InteriorPoint::step() {
-  constexpr double products_a_solution = 3.0;
+  constexpr double products_a_solution = 5.0;  // refined once
   const double mean = mean_product({.primal = 0.0, .dual = 0.0});
   double passes = factorize();
   for_each_pair([](Pair& pair) { pair.target = 0.0; });
@@ -251,33 +251,43 @@ void InteriorPoint::move(Lengths lengths) {
 
 // With feasible u the gap is the sum of all products; u that exceed their bounds will be scaled, at about that price.
 void InteriorPoint::assess() {
-  double gap = 0.0, primal = 0.0, excess = 1.0;
+  double gap = 0.0, excess = 1.0;
   for_each_pair([&](const Pair& pair) { gap += pair.product(); });
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     if (columns_[j].free()) {
       gap += std::fabs(u_[j] * w_[j]);
     } else {
       excess = std::max(excess, std::fabs(u_[j]) / columns_[j].l1);
-      primal += columns_[j].l1 * std::fabs(w_[j]);
     }
   }
+  const double value = primal(w_, z_);
+  estimate_ = {.gap = gap + (1.0 - 1.0 / excess) * value, .primal = value, .scatter = 1.5};
+}
+
+double InteriorPoint::primal(std::span<const double> w, std::span<const double> z) const {
+  double value = 0.0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) value += columns_[j].l1 * std::fabs(w[j]);
   for (const Piece& piece : pieces_) {
-    const double pull = piece.t - z_[piece.row];
-    primal += std::max(piece.most * pull, piece.least * pull);
+    const double pull = piece.t - z[piece.row];
+    value += std::max(piece.most * pull, piece.least * pull);
   }
-  estimate_ = {.gap = gap + (1.0 - 1.0 / excess) * primal, .primal = primal, .scatter = 1.5};
+  return value;
 }
 
 problem::Candidate InteriorPoint::candidate() {
   double largest = 0.0;
-  for (std::size_t j = 0; j < offered_w_.size(); ++j)
-    largest = std::max(largest, columns_[j].l1 * std::fabs(w_[j]));
-  // In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale.
-  for (std::size_t j = 0; j < offered_w_.size(); ++j) {
+  for (std::size_t j = 0; j < w_.size(); ++j) largest = std::max(largest, columns_[j].l1 * std::fabs(w_[j]));
+  // In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale. Where columns
+  // are of very different lengths a small weight may be one that matters; then all stay as they are.
+  std::vector<double> sparse = w_, scores(z_.size());
+  for (std::size_t j = 0; j < w_.size(); ++j) {
     const Column& c = columns_[j];
     const double room = c.free() ? 0.0 : std::min(c.below.slack, c.above.slack) / c.l1;
-    offered_w_[j] = c.l1 * std::fabs(w_[j]) < room * largest ? 0.0 : w_[j];
+    if (c.l1 * std::fabs(w_[j]) < room * largest) sparse[j] = 0.0;
   }
+  map_.margins(sparse, scores);
+  const bool matters = primal(sparse, scores) > estimate_.primal + 0.1 * estimate_.gap;
+  std::copy_n(matters ? w_.begin() : sparse.begin(), offered_w_.size(), offered_w_.begin());
   for (std::size_t i = 0; i < beta_.size(); ++i) {
     const double c = problem_.sample.weight(i);
     offered_alpha_[i] = c > 0.0 ? beta_[i] * problem_.sample.weight_sum / c : 0.0;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -102,6 +103,7 @@ class InteriorPoint final : public Solver {
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
   void assess();
+  [[nodiscard]] double primal(std::span<const double> w, std::span<const double> z) const;
   [[nodiscard]] double mean_product(Lengths lengths);
 
   problem::Problem problem_;

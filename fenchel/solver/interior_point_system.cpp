@@ -8,6 +8,8 @@
 namespace fenchel::solver {
 namespace {
 
+constexpr int refinements = 1;
+
 Eigen::Map<dense::Vector> eigen_view(std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
@@ -104,15 +106,15 @@ void InteriorPoint::solve() {
 // difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
 // one, so that slacks and beta stay the same point.
 void InteriorPoint::move_pieces() {
-  double largest = by_columns_ ? infinity : 0.0;
-  std::vector<double> sums(by_columns_ ? 0 : beta_step_.size(), 0.0);
+  double largest = 0.0;
+  std::vector<double> sums(beta_step_.size(), 0.0);
   const auto by_scores = [&](const Piece& piece) {
     return (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
   };
   if (!by_columns_) {
     for (const double step : beta_step_) largest = std::max(largest, std::fabs(step));
-    for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
   }
+  for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
   for (Piece& piece : pieces_) {
     const std::size_t i = piece.row;
     double step = by_scores(piece);
@@ -124,41 +126,62 @@ void InteriorPoint::move_pieces() {
   }
 }
 
-// (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty.
+// (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty. Towards
+// a vertex row_hold is so large for rows in between that what rounding leaves of z_step drowns their beta_step. It comes back
+// in what the equations of u_step lack, and steps that make up for that are small, and so are their errors.
 void InteriorPoint::solve_for_columns() {
-  map_.adjoint(row_pull_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    w_step_[j] = u_step_[j] + (columns_[j].free() ? u_[j] : column_pull_[j] / column_hold_[j]);
+  std::fill(w_step_.begin(), w_step_.end(), 0.0);
+  beta_step_ = row_pull_;
+  std::vector<double> more(columns_.size()), scores(beta_step_.size());
+  for (int round = 0; round <= refinements; ++round) {
+    map_.adjoint(beta_step_, u_step_);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      more[j] = u_step_[j] + (columns_[j].free() ? u_[j] : (column_pull_[j] - w_step_[j]) / column_hold_[j]);
+    }
+    factor_.solve_in_place(eigen_view(more));
+    map_.margins(more, scores);
+    for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] += more[j];
+    for (std::size_t i = 0; i < beta_step_.size(); ++i) beta_step_[i] -= row_hold_[i] * scores[i];
   }
-  factor_.solve_in_place(eigen_view(w_step_));
   map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) beta_step_[i] = row_pull_[i] - row_hold_[i] * z_step_[i];
   map_.adjoint(beta_step_, u_step_);
 }
 
 // (1/row_hold + X column_hold X' + X_free free_hold X_free') beta_step
-//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free.
+//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free,
+// and once more for what these lack afterwards.
 void InteriorPoint::solve_for_rows() {
+  std::fill(beta_step_.begin(), beta_step_.end(), 0.0);
   for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] = columns_[j].free() ? 0.0 : column_pull_[j];
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_hold_[k] * u_[free_[k]];
   map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) {
-    beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
+  dense::Vector more(static_cast<Eigen::Index>(beta_step_.size()));
+  for (int round = 0; round <= refinements; ++round) {
+    for (std::size_t i = 0; i < beta_step_.size(); ++i) {
+      more[static_cast<Eigen::Index>(i)] =
+          row_hold_[i] > 0.0 ? (row_pull_[i] - beta_step_[i]) / row_hold_[i] - z_step_[i] : 0.0;
+    }
+    if (free_.empty()) {
+      factor_.solve_in_place(more);
+    } else {
+      dense::Vector missing = -(free_columns_.transpose() * eigen_view(beta_step_));
+      for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] -= u_[free_[k]];
+      for (std::size_t k = 0; k < free_.size(); ++k) {
+        const auto column = static_cast<Eigen::Index>(k);
+        more += free_columns_.col(column) * (free_hold_[k] * missing[column]);
+      }
+      factor_.solve_in_place(more);
+      const dense::Vector free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_),
+                                                            free_columns_.transpose() * more - missing);
+      more -= free_solutions_ * free_steps;
+      for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] += free_steps[static_cast<Eigen::Index>(k)];
+    }
+    eigen_view(beta_step_) += more;
+    map_.adjoint(beta_step_, u_step_);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      if (!columns_[j].free()) w_step_[j] = column_pull_[j] + column_hold_[j] * u_step_[j];
+    }
+    map_.margins(w_step_, z_step_);
   }
-  factor_.solve_in_place(eigen_view(beta_step_));
-  dense::Vector free_steps(static_cast<Eigen::Index>(free_.size()));
-  if (!free_.empty()) {
-    dense::Vector missing = free_columns_.transpose() * eigen_view(beta_step_);
-    for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] += u_[free_[k]];
-    free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_), missing);
-    eigen_view(beta_step_) -= free_solutions_ * free_steps;
-  }
-  map_.adjoint(beta_step_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    if (!columns_[j].free()) w_step_[j] = column_pull_[j] + column_hold_[j] * u_step_[j];
-  }
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_steps[static_cast<Eigen::Index>(k)];
-  map_.margins(w_step_, z_step_);
 }
 
 }  // namespace fenchel::solver
