@@ -161,21 +161,18 @@ double InteriorPoint::mean_product(Lengths lengths) {
 }
 
 double InteriorPoint::step() {
-  constexpr double products_a_solution = 5.0;  // refined once
   const double mean = mean_product({.primal = 0.0, .dual = 0.0});
   double passes = factorize();
   for_each_pair([](Pair& pair) { pair.target = 0.0; });
-  solve();
+  passes += solve();
   const double ratio = mean_product(longest()) / mean;
   const double pairs = 2.0 * static_cast<double>(pieces_.size() + columns_.size());
   const double centre =
       std::max(std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean, least_gap * estimate_.primal / pairs);
   for_each_pair([&](Pair& pair) { pair.target = centre - pair.slack_step * pair.multiplier_step; });
-  solve();
-  passes += 2 * products_a_solution;
+  passes += solve();
   for (int k = 0; k < most_corrections; ++k) {
-    passes += products_a_solution;
-    if (!correct(centre)) break;
+    if (!correct(centre, passes)) break;
   }
   Lengths lengths = longest();
   lengths.primal = std::min(1.0, part_of_the_way * lengths.primal);
@@ -191,7 +188,7 @@ double InteriorPoint::step() {
 
 // One of Gondzio's multiple centrality corrections: where a longer step would leave products far from `centre`, their targets
 // make up for it. False where that did not allow a longer step; then the old one is back.
-bool InteriorPoint::correct(double centre) {
+bool InteriorPoint::correct(double centre, double& passes) {
   constexpr double farther = 0.3, least_gain = 0.1, low = 0.1, high = 10.0;
   const Lengths before = longest();
   if (before.primal >= 1.0 && before.dual >= 1.0) return false;
@@ -202,7 +199,7 @@ bool InteriorPoint::correct(double centre) {
         (pair.slack + dual * pair.slack_step) * (pair.multiplier + primal * pair.multiplier_step);
     pair.target += std::max(std::clamp(product, low * centre, high * centre) - product, -high * centre);
   });
-  solve();
+  passes += solve();
   const Lengths after = longest();
   if (after.primal + after.dual >= before.primal + before.dual + least_gain * farther) return true;
   pieces_ = kept.pieces;
