@@ -12,6 +12,8 @@
 #include "fenchel/penalty/regularizer.hpp"
 #include "fenchel/problem/multiclass.hpp"
 #include "fenchel/solver/agm.hpp"
+#include "fenchel/solver/bmrm.hpp"
+#include "fenchel/solver/bmrm_ls.hpp"
 #include "fenchel/solver/fista.hpp"
 #include "fenchel/solver/multiclass_newton.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
@@ -20,7 +22,8 @@ namespace fenchel::registry {
 
 // `auto` takes the first that is able, or newton where it is faster.
 using MulticlassSolvers = std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista,
-                                     solver::MulticlassAgm1, solver::MulticlassAgmInf>;
+                                     solver::MulticlassAgm1, solver::MulticlassAgmInf, solver::MulticlassBmrm,
+                                     solver::MulticlassBmrmLs>;
 
 struct MulticlassSolverEntry {
   std::string_view name;

@@ -1,5 +1,7 @@
 #include "fenchel/risk/class_risk.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "fenchel/base/error.hpp"
@@ -88,6 +90,52 @@ double ClassRisk::gradient(const State& state, std::span<double> gradient) {
       used_);
   map_.adjoint(scaled_, gradient);
   return value(state);
+}
+
+ClassRisk::DualQuality ClassRisk::dual_quality(const State& state) const {
+  const std::size_t k = sample_.classes;
+  const auto add_row = [&](const auto& smoothed, const auto& exact, std::size_t i, ShiftModel& model,
+                           std::span<double> scratch) {
+    const double share = sample_.weight(i) / sample_.weight_sum;
+    if (share == 0.0) return;
+    const std::size_t y = sample_.targets[i];
+    const std::span<double> a = scratch.first(k), beta = scratch.subspan(k, k);
+    margins_of(std::span(state.z).subspan(i * k, k), state.b, y, a);
+    smoothed.dual(y, a, beta);
+    beta[y] = 0.0;
+    double product = 0.0, sum = 0.0;
+    for (std::size_t l = 0; l < k; ++l) {
+      product += beta[l] * a[l];
+      sum += beta[l];
+      model.gradient[l] += share * beta[l];
+    }
+    model.gradient[y] -= share * sum;
+    model.value += share * std::max(exact.value(y, a) + exact.conjugate(y, beta) - product, 0.0);
+  };
+  const ShiftModel total = std::visit(
+      [&](const auto& smoothed, const auto& exact) {
+        return sum_shift_models(sample_.targets.size(), k,
+                                [&](std::size_t i, ShiftModel& model, std::span<double> scratch) {
+                                  add_row(smoothed, exact, i, model, scratch);
+                                });
+      },
+      used_, loss_);
+  DualQuality quality{.shortfall = total.value};
+  for (const double sum : total.gradient) quality.imbalance = std::max(quality.imbalance, std::fabs(sum));
+  return quality;
+}
+
+double ClassRisk::offset() const {
+  const std::size_t k = sample_.classes;
+  return std::visit(
+      [&](const auto& l) {
+        const auto sum = block_sum<CompensatedSum>(sample_.targets.size(), [&](std::size_t i, CompensatedSum& s) {
+          const double c = sample_.weight(i);
+          if (c != 0.0) s.add(-c * l.conjugate(sample_.targets[i], std::span(beta_).subspan(i * k, k)));
+        });
+        return sum.total() / sample_.weight_sum;
+      },
+      loss_);
 }
 
 }  // namespace fenchel::risk

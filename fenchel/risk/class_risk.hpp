@@ -39,6 +39,16 @@ class ClassRisk {
   [[nodiscard]] double value(const State& state) const;
   [[nodiscard]] double unsmoothed_value(const State& state) const;
   double gradient(const State& state, std::span<double> gradient);
+  // What the duals that a state has are worth to R itself, whatever the smoothing.
+  struct DualQuality {
+    double shortfall =
+        0.0;  // R less the cut that they make, at this state: the mean of phi(a) + phi*(beta) - beta.a
+    double imbalance = 0.0;  // the largest |sum_i c_i alpha_il| / sum c, 0 at the best biases
+  };
+  [[nodiscard]] DualQuality dual_quality(const State& state) const;
+  // The offset -(1/sum c) sum_i c_i phi*(beta_i) that makes a cut of R itself, whatever the smoothing, with the last gradient:
+  // exactly without free biases, and as nearly as the duals balance with them.
+  [[nodiscard]] double offset() const;
   // The duals beta that belong to the last gradient, as the certificate takes them; 0 for the row's own class.
   [[nodiscard]] std::span<const double> dual() const { return beta_; }
 

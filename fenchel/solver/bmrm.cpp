@@ -1,32 +1,29 @@
 #include "fenchel/solver/bmrm.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
-
-#include "fenchel/base/error.hpp"
 
 namespace fenchel::solver {
 
-std::optional<std::string_view> Bmrm::missing(const loss::Any& /*loss*/, const penalty::Separable& penalty) {
+template <class Kind>
+std::optional<std::string_view> BmrmOf<Kind>::missing(const typename Kind::Loss& /*loss*/,
+                                                      const penalty::Separable& penalty) {
   if (!(penalty.strong_convexity() > 0.0)) return "a penalty that is strongly convex in every feature";
   return std::nullopt;
 }
 
-Bmrm::Bmrm(const problem::Problem& problem, const Start& start, const Conduct& /*conduct*/)
+template <class Kind>
+BmrmOf<Kind>::BmrmOf(const Problem& problem, const Start& start, const Conduct& /*conduct*/)
     : problem_(problem),
-      risk_(problem, start.b),
-      bundle_(problem.penalty, first_point(start, problem.dimension())),
-      best_b_(start.b) {
-  if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(Fault::failure, "bmrm numbers rows with 32 bits: there are more than 4294967295 rows");
-  }
-}
+      risk_(problem, Kind::bias(problem, start)),
+      bundle_(Kind::penalty(problem), first_point(start.w, problem.dimension() * Kind::width(problem))),
+      best_b_(Kind::bias(problem, start)) {}
 
-double Bmrm::step() {
+template <class Kind>
+double BmrmOf<Kind>::step() {
+  risk_.sharpen(bundle_.best() - bundle_.lower());
   bundle_.step(risk_);
   if (bundle_.improved()) best_b_ = risk_.bias();
-  duals_.emplace_back(risk_.dual(), problem_.sample.targets, problem_.loss);
+  duals_.emplace_back(risk_.dual(), problem_);
   const std::span<const std::size_t> dropped = bundle_.dropped();
   for (std::size_t k = dropped.size(); k-- > 0;) {
     duals_.erase(duals_.begin() + static_cast<std::ptrdiff_t>(dropped[k]));
@@ -34,17 +31,22 @@ double Bmrm::step() {
   return risk_.passes();
 }
 
-problem::Candidate Bmrm::candidate() {
-  alpha_.assign(problem_.rows(), 0.0);
+template <class Kind>
+auto BmrmOf<Kind>::candidate() -> Candidate {
+  dual_.assign(problem_.rows() * Kind::width(problem_), 0.0);
   const std::span<const double> theta = bundle_.weights();
   for (std::size_t k = 0; k < theta.size(); ++k) {
-    if (theta[k] > 0.0) duals_[k].add_to(theta[k], problem_.sample.targets, problem_.loss, alpha_);
+    if (theta[k] > 0.0) duals_[k].add_to(theta[k], problem_, dual_);
   }
-  return {.w = bundle_.best_point(), .b = best_b_, .alpha = alpha_};
+  return {bundle_.best_point(), best_b_, dual_};
 }
 
-Estimate Bmrm::estimate() const {
+template <class Kind>
+Estimate BmrmOf<Kind>::estimate() const {
   return {.gap = std::max(bundle_.best() - bundle_.lower(), 0.0), .primal = bundle_.best(), .scatter = 1.1};
 }
+
+template class BmrmOf<OneOutput>;
+template class BmrmOf<AllClasses>;
 
 }  // namespace fenchel::solver

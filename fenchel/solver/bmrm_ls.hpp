@@ -7,36 +7,46 @@
 #include <string_view>
 #include <vector>
 
-#include "fenchel/solver/cut_oracle.hpp"
 #include "fenchel/solver/line_bundle.hpp"
-#include "fenchel/solver/solver.hpp"
+#include "fenchel/solver/problem_kind.hpp"
+#include "fenchel/solver/risk_cuts.hpp"
 
 namespace fenchel::solver {
 
-class BmrmLs final : public Solver {
+template <class Kind>
+class BmrmLsOf final : public Kind::Method {
  public:
+  using Problem = typename Kind::Problem;
+  using Start = typename Kind::Start;
+  using Candidate = typename Kind::Candidate;
+
   static constexpr std::string_view name = "bmrm-ls";
   static constexpr std::string_view summary =
       "bundle method with a line search instead of a bundle; slow, as a baseline";
   static constexpr std::array<std::string_view, 0> takes{};
   // What the problem lacks for this solver, or nothing.
-  static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
+  static std::optional<std::string_view> missing(const typename Kind::Loss& loss,
+                                                 const penalty::Separable& penalty);
 
-  BmrmLs(const problem::Problem& problem, const Start& start, const Conduct& conduct);  // draws nothing at random
+  BmrmLsOf(const Problem& problem, const Start& start, const Conduct& conduct);  // draws nothing at random
 
   double step() override;
-  [[nodiscard]] problem::Candidate candidate() override {
-    return {.w = bundle_.best_point(), .b = best_b_, .alpha = alpha_};
-  }
+  [[nodiscard]] Candidate candidate() override { return {bundle_.best_point(), best_b_, dual_}; }
   [[nodiscard]] Estimate estimate() const override;
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
-  PointwiseCuts risk_;
+  typename CutsOf<Kind>::Type risk_;
   LineBundle bundle_;
-  std::vector<double> alpha_;
-  double best_b_ = 0.0;
+  std::vector<double> dual_;
+  typename Kind::Bias best_b_;
   bool stationary_ = false;
 };
+
+extern template class BmrmLsOf<OneOutput>;
+extern template class BmrmLsOf<AllClasses>;
+
+using BmrmLs = BmrmLsOf<OneOutput>;
+using MulticlassBmrmLs = BmrmLsOf<AllClasses>;
 
 }  // namespace fenchel::solver

@@ -161,21 +161,18 @@ double InteriorPoint::mean_product(Lengths lengths) {
 }
 
 double InteriorPoint::step() {
-  constexpr double products_a_solution = 3.0;
   const double mean = mean_product({.primal = 0.0, .dual = 0.0});
   double passes = factorize();
   for_each_pair([](Pair& pair) { pair.target = 0.0; });
-  solve();
+  passes += solve();
   const double ratio = mean_product(longest()) / mean;
   const double pairs = 2.0 * static_cast<double>(pieces_.size() + columns_.size());
   const double centre =
       std::max(std::clamp(ratio * ratio * ratio, 1e-6, 1.0) * mean, least_gap * estimate_.primal / pairs);
   for_each_pair([&](Pair& pair) { pair.target = centre - pair.slack_step * pair.multiplier_step; });
-  solve();
-  passes += 2 * products_a_solution;
+  passes += solve();
   for (int k = 0; k < most_corrections; ++k) {
-    passes += products_a_solution;
-    if (!correct(centre)) break;
+    if (!correct(centre, passes)) break;
   }
   Lengths lengths = longest();
   lengths.primal = std::min(1.0, part_of_the_way * lengths.primal);
@@ -191,7 +188,7 @@ double InteriorPoint::step() {
 
 // One of Gondzio's multiple centrality corrections: where a longer step would leave products far from `centre`, their targets
 // make up for it. False where that did not allow a longer step; then the old one is back.
-bool InteriorPoint::correct(double centre) {
+bool InteriorPoint::correct(double centre, double& passes) {
   constexpr double farther = 0.3, least_gain = 0.1, low = 0.1, high = 10.0;
   const Lengths before = longest();
   if (before.primal >= 1.0 && before.dual >= 1.0) return false;
@@ -202,7 +199,7 @@ bool InteriorPoint::correct(double centre) {
         (pair.slack + dual * pair.slack_step) * (pair.multiplier + primal * pair.multiplier_step);
     pair.target += std::max(std::clamp(product, low * centre, high * centre) - product, -high * centre);
   });
-  solve();
+  passes += solve();
   const Lengths after = longest();
   if (after.primal + after.dual >= before.primal + before.dual + least_gain * farther) return true;
   pieces_ = kept.pieces;
@@ -251,33 +248,43 @@ void InteriorPoint::move(Lengths lengths) {
 
 // With feasible u the gap is the sum of all products; u that exceed their bounds will be scaled, at about that price.
 void InteriorPoint::assess() {
-  double gap = 0.0, primal = 0.0, excess = 1.0;
+  double gap = 0.0, excess = 1.0;
   for_each_pair([&](const Pair& pair) { gap += pair.product(); });
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     if (columns_[j].free()) {
       gap += std::fabs(u_[j] * w_[j]);
     } else {
       excess = std::max(excess, std::fabs(u_[j]) / columns_[j].l1);
-      primal += columns_[j].l1 * std::fabs(w_[j]);
     }
   }
+  const double value = primal(w_, z_);
+  estimate_ = {.gap = gap + (1.0 - 1.0 / excess) * value, .primal = value, .scatter = 1.5};
+}
+
+double InteriorPoint::primal(std::span<const double> w, std::span<const double> z) const {
+  double value = 0.0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) value += columns_[j].l1 * std::fabs(w[j]);
   for (const Piece& piece : pieces_) {
-    const double pull = piece.t - z_[piece.row];
-    primal += std::max(piece.most * pull, piece.least * pull);
+    const double pull = piece.t - z[piece.row];
+    value += std::max(piece.most * pull, piece.least * pull);
   }
-  estimate_ = {.gap = gap + (1.0 - 1.0 / excess) * primal, .primal = primal, .scatter = 1.5};
+  return value;
 }
 
 problem::Candidate InteriorPoint::candidate() {
   double largest = 0.0;
-  for (std::size_t j = 0; j < offered_w_.size(); ++j)
-    largest = std::max(largest, columns_[j].l1 * std::fabs(w_[j]));
-  // In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale.
-  for (std::size_t j = 0; j < offered_w_.size(); ++j) {
+  for (std::size_t j = 0; j < w_.size(); ++j) largest = std::max(largest, columns_[j].l1 * std::fabs(w_[j]));
+  // In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale. Where columns
+  // are of very different lengths a small weight may be one that matters; then all stay as they are.
+  std::vector<double> sparse = w_, scores(z_.size());
+  for (std::size_t j = 0; j < w_.size(); ++j) {
     const Column& c = columns_[j];
     const double room = c.free() ? 0.0 : std::min(c.below.slack, c.above.slack) / c.l1;
-    offered_w_[j] = c.l1 * std::fabs(w_[j]) < room * largest ? 0.0 : w_[j];
+    if (c.l1 * std::fabs(w_[j]) < room * largest) sparse[j] = 0.0;
   }
+  map_.margins(sparse, scores);
+  const bool matters = primal(sparse, scores) > estimate_.primal + 0.1 * estimate_.gap;
+  std::copy_n(matters ? w_.begin() : sparse.begin(), offered_w_.size(), offered_w_.begin());
   for (std::size_t i = 0; i < beta_.size(); ++i) {
     const double c = problem_.sample.weight(i);
     offered_alpha_[i] = c > 0.0 ? beta_[i] * problem_.sample.weight_sum / c : 0.0;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -94,14 +95,16 @@ class InteriorPoint final : public Solver {
   void for_each_pair(Visit&& visit);
   double form_matrix();  // returns the passes it took
   double factorize();    // returns the passes it took
-  void solve();          // finds all steps for the targets of the pairs
-  bool correct(double centre);
-  void solve_for_columns();
-  void solve_for_rows();
+  // These three find all steps for the targets of the pairs, and return the passes it took.
+  double solve();
+  double solve_for_columns();
+  double solve_for_rows();
+  bool correct(double centre, double& passes);
   void move_pieces();
   [[nodiscard]] Lengths longest();
   void move(Lengths lengths);
   void assess();
+  [[nodiscard]] double primal(std::span<const double> w, std::span<const double> z) const;
   [[nodiscard]] double mean_product(Lengths lengths);
 
   problem::Problem problem_;

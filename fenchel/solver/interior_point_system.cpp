@@ -8,6 +8,9 @@
 namespace fenchel::solver {
 namespace {
 
+constexpr int refinements = 1;
+constexpr double harmless = 1e-6;  // errors of u, as shares of the room it has
+
 Eigen::Map<dense::Vector> eigen_view(std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
@@ -77,7 +80,7 @@ double InteriorPoint::factorize() {
   return passes;
 }
 
-void InteriorPoint::solve() {
+double InteriorPoint::solve() {
   // Everything of a pair but its own step is put into the pulls.
   std::fill(row_pull_.begin(), row_pull_.end(), 0.0);
   for (const Piece& piece : pieces_) row_pull_[piece.row] += piece.pull(z_[piece.row]) / piece.hold();
@@ -89,8 +92,7 @@ void InteriorPoint::solve() {
     column_pull_[j] = c.below.target / c.below.slack - c.above.target / c.above.slack - w_[j] -
                       c.below.ratio() * below_missing + c.above.ratio() * above_missing;
   }
-  by_columns_ ? solve_for_columns() : solve_for_rows();
-
+  const double passes = by_columns_ ? solve_for_columns() : solve_for_rows();
   move_pieces();
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Column& c = columns_[j];
@@ -98,21 +100,22 @@ void InteriorPoint::solve() {
     c.below.move_slack(c.l1 - u_[j] - c.below.slack - u_step_[j]);
     c.above.move_slack(c.l1 + u_[j] - c.above.slack + u_step_[j]);
   }
+  return passes;
 }
 
 // Of the row's system beta_step is known up to a share of its largest entry, and from z_step up to a share of the terms of a
 // difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
 // one, so that slacks and beta stay the same point.
 void InteriorPoint::move_pieces() {
-  double largest = by_columns_ ? infinity : 0.0;
-  std::vector<double> sums(by_columns_ ? 0 : beta_step_.size(), 0.0);
+  double largest = 0.0;
+  std::vector<double> sums(beta_step_.size(), 0.0);
   const auto by_scores = [&](const Piece& piece) {
     return (piece.pull(z_[piece.row]) - z_step_[piece.row]) / piece.hold();
   };
   if (!by_columns_) {
     for (const double step : beta_step_) largest = std::max(largest, std::fabs(step));
-    for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
   }
+  for (const Piece& piece : pieces_) sums[piece.row] += by_scores(piece);
   for (Piece& piece : pieces_) {
     const std::size_t i = piece.row;
     double step = by_scores(piece);
@@ -124,41 +127,71 @@ void InteriorPoint::move_pieces() {
   }
 }
 
-// (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty.
-void InteriorPoint::solve_for_columns() {
-  map_.adjoint(row_pull_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    w_step_[j] = u_step_[j] + (columns_[j].free() ? u_[j] : column_pull_[j] / column_hold_[j]);
+// (1/column_hold + X' row_hold X) w_step = X' row_pull + column_pull / column_hold; u_step = -u where there is no penalty. Towards
+// a vertex row_hold is so large for rows in between that what rounding leaves of z_step drowns their beta_step. It comes back
+// in what the equations of u_step lack, and steps that make up for that are small, and so are their errors.
+double InteriorPoint::solve_for_columns() {
+  std::fill(w_step_.begin(), w_step_.end(), 0.0);
+  std::fill(z_step_.begin(), z_step_.end(), 0.0);
+  beta_step_ = row_pull_;
+  std::vector<double> more(columns_.size()), scores(beta_step_.size());
+  for (int round = 0;; ++round) {
+    map_.adjoint(beta_step_, u_step_);
+    bool negligible = true;
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      const Column& c = columns_[j];
+      more[j] = u_step_[j] + (c.free() ? u_[j] : (column_pull_[j] - w_step_[j]) / column_hold_[j]);
+      const double harm = c.free() ? std::fabs(more[j] * w_[j]) / estimate_.gap
+                                   : std::fabs(more[j]) / std::min(c.below.slack, c.above.slack);
+      negligible = negligible && harm <= harmless;
+    }
+    if (round > refinements || (round > 0 && negligible)) return 1.0 + 2.0 * round;
+    factor_.solve_in_place(eigen_view(more));
+    map_.margins(more, scores);
+    for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] += more[j];
+    for (std::size_t i = 0; i < beta_step_.size(); ++i) {
+      z_step_[i] += scores[i];
+      beta_step_[i] -= row_hold_[i] * scores[i];
+    }
   }
-  factor_.solve_in_place(eigen_view(w_step_));
-  map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) beta_step_[i] = row_pull_[i] - row_hold_[i] * z_step_[i];
-  map_.adjoint(beta_step_, u_step_);
 }
 
 // (1/row_hold + X column_hold X' + X_free free_hold X_free') beta_step
-//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free.
-void InteriorPoint::solve_for_rows() {
+//     = row_pull / row_hold - X column_pull - X_free (w_step_free + free_hold u_free),   X_free' beta_step = -u_free,
+// and once more for what these lack afterwards.
+double InteriorPoint::solve_for_rows() {
+  std::fill(beta_step_.begin(), beta_step_.end(), 0.0);
   for (std::size_t j = 0; j < columns_.size(); ++j) w_step_[j] = columns_[j].free() ? 0.0 : column_pull_[j];
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_hold_[k] * u_[free_[k]];
   map_.margins(w_step_, z_step_);
-  for (std::size_t i = 0; i < beta_step_.size(); ++i) {
-    beta_step_[i] = row_hold_[i] > 0.0 ? row_pull_[i] / row_hold_[i] - z_step_[i] : 0.0;
+  dense::Vector more(static_cast<Eigen::Index>(beta_step_.size()));
+  for (int round = 0; round <= refinements; ++round) {
+    for (std::size_t i = 0; i < beta_step_.size(); ++i) {
+      more[static_cast<Eigen::Index>(i)] =
+          row_hold_[i] > 0.0 ? (row_pull_[i] - beta_step_[i]) / row_hold_[i] - z_step_[i] : 0.0;
+    }
+    if (free_.empty()) {
+      factor_.solve_in_place(more);
+    } else {
+      dense::Vector missing = -(free_columns_.transpose() * eigen_view(beta_step_));
+      for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] -= u_[free_[k]];
+      for (std::size_t k = 0; k < free_.size(); ++k) {
+        const auto column = static_cast<Eigen::Index>(k);
+        more += free_columns_.col(column) * (free_hold_[k] * missing[column]);
+      }
+      factor_.solve_in_place(more);
+      const dense::Vector free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_),
+                                                            free_columns_.transpose() * more - missing);
+      more -= free_solutions_ * free_steps;
+      for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] += free_steps[static_cast<Eigen::Index>(k)];
+    }
+    eigen_view(beta_step_) += more;
+    map_.adjoint(beta_step_, u_step_);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      if (!columns_[j].free()) w_step_[j] = column_pull_[j] + column_hold_[j] * u_step_[j];
+    }
+    map_.margins(w_step_, z_step_);
   }
-  factor_.solve_in_place(eigen_view(beta_step_));
-  dense::Vector free_steps(static_cast<Eigen::Index>(free_.size()));
-  if (!free_.empty()) {
-    dense::Vector missing = free_columns_.transpose() * eigen_view(beta_step_);
-    for (std::size_t k = 0; k < free_.size(); ++k) missing[static_cast<Eigen::Index>(k)] += u_[free_[k]];
-    free_steps = dense::solve_general(dense::inner_product(free_columns_, free_solutions_), missing);
-    eigen_view(beta_step_) -= free_solutions_ * free_steps;
-  }
-  map_.adjoint(beta_step_, u_step_);
-  for (std::size_t j = 0; j < columns_.size(); ++j) {
-    if (!columns_[j].free()) w_step_[j] = column_pull_[j] + column_hold_[j] * u_step_[j];
-  }
-  for (std::size_t k = 0; k < free_.size(); ++k) w_step_[free_[k]] = free_steps[static_cast<Eigen::Index>(k)];
-  map_.margins(w_step_, z_step_);
+  return 3.0 + 2.0 * refinements;
 }
 
 }  // namespace fenchel::solver

@@ -19,7 +19,7 @@ double LineBundle::step(CutOracle& oracle) {
   if (lower_ > -infinity) {
     std::vector<double>& direction = slope_;
     for (std::size_t j = 0; j < v_.size(); ++j) direction[j] -= v_[j];
-    eta = penalty_.line_maximizer(v_, direction, value - lower_);
+    eta = penalty_.line_maximizer(v_, direction, value - answer.shortfall - lower_);
     for (std::size_t j = 0; j < v_.size(); ++j) v_[j] += eta * direction[j];
     offset_ += eta * (answer.offset - offset_);
   } else {

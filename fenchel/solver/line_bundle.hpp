@@ -1,7 +1,7 @@
 // BMRM with line search (bmrm-ls): of all cuts only their average <v, w> + beta is kept. A new cut (a, b') at w = w(v) enters
 // with the weight eta in [0, 1] that maximises the lower bound
 //     D(eta) = (1 - eta) beta + eta b' - Omega*(-((1 - eta) v + eta a)),
-// whose derivative at 0 is the current gap J(w) - D. For a plain l2 penalty eta = min(1, lambda (J(w) - D) / ||a - v||^2).
+// whose derivative at 0 is the current gap J(w) - D, less what the cut falls short of the risk at w. For a plain l2 penalty eta = min(1, lambda (J(w) - D) / ||a - v||^2).
 // The lower bound never falls; J does not fall in every step.
 #pragma once
 

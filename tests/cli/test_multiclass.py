@@ -134,7 +134,7 @@ class Multiclass(CliTest):
         for loss in LOSSES:
             for bias in ["none", "free"]:
                 reports = [self.json("train", data, "m", "--loss", loss, "--bias", bias, "--solver", solver)
-                           for solver in ["sdca", "agm-inf", "agm-1"] + ["fista"] * (loss != "multiclass-hinge")]
+                           for solver in ["sdca", "agm-inf", "agm-1", "bmrm"] + ["fista"] * (loss != "multiclass-hinge")]
                 for report in reports:
                     self.assertEqual(report["status"], "optimal", report["solver"])
                 self.assertLessEqual(max(r["dual"] for r in reports), min(r["primal"] for r in reports) * (1 + 1e-14))
@@ -160,7 +160,7 @@ class Multiclass(CliTest):
         data = self.data()
         self.refused(2, "train", data, "--loss", "multiclass-hinge", "--penalty", "l1", "--solver", "sdca", says="strongly convex")
         self.refused(2, "train", data, "--loss", "multiclass-hinge", "--penalty", "none", says="a penalty on every feature")
-        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--solver", "fista", says=["a smooth loss", "sdca, agm-1, agm-inf"])
+        self.refused(2, "train", data, "--loss", "multiclass-hinge", "--solver", "fista", says=["a smooth loss", "sdca, agm-1, agm-inf, bmrm, bmrm-ls"])
         self.refused(2, "train", data, "--loss", "softmax", "--smoothing", "0.1", says="only multiclass-hinge")
         self.refused(2, "train", data, "--loss", "softmax", "--solver", "agm-1", "--smoothing", "0.1", says="only multiclass-hinge")
         self.refused(2, "train", data, "--loss", "multiclass-hinge", "--agm-space", "primal", says="--agm-space is not for")

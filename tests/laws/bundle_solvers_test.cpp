@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "fenchel/problem/certificate.hpp"
+#include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "fenchel/solver/line_bundle.hpp"
+#include "fenchel/solver/risk_cuts.hpp"
+#include "tests/support/multiclass.hpp"
 #include "tests/support/setup.hpp"
 
 namespace fenchel::test {
@@ -58,6 +62,72 @@ TEST(BundleSolvers, DualVectorsProveTheLowerBound) {
       }
     }
   }
+}
+
+problem::Certificate certify(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver) {
+  const problem::MulticlassCertifier certifier(problem);
+  const problem::MulticlassCandidate at = solver.candidate();
+  return certifier.pair(certifier.primal_with_best_bias(at.w, at.b), certifier.dual(at.beta));
+}
+
+Case case_of_all_classes(const loss::AnyVector& loss, Bias bias, double l1_ratio, std::uint64_t seed) {
+  Case setup = multiclass_case(loss, 60, 5, 2 + seed % 4, static_cast<Storage>(seed % 4), seed);
+  setup.settings.bias = bias;
+  setup.settings.lambda = 0.01;
+  if (l1_ratio > 0.0) setup.settings.penalty = penalty::ElasticNet{l1_ratio};
+  for (std::size_t i = 0; seed % 3 == 0 && i < setup.rows.size(); ++i) {
+    setup.weights.push_back(i % 7 == 6 ? 0.0 : 0.1 + static_cast<double>(i % 5));
+  }
+  return setup;
+}
+
+template <class Check>
+void for_all_classes(Check&& check) {
+  std::uint64_t seed = 0;
+  for (const loss::AnyVector& loss : every_vector_loss()) {
+    for (const Bias bias : {Bias::none, Bias::free}) {
+      for (const double l1_ratio : {0.0, 0.3}) {
+        const Case setup = case_of_all_classes(loss, bias, l1_ratio, ++seed);
+        SCOPED_TRACE(std::string(loss::name(loss::Chosen(loss))) + " seed " + std::to_string(seed));
+        const data::Dataset dataset = dataset_of(setup);
+        const registry::Plan plan(dataset, setup.settings, setup.weights);
+        check(plan.multiclass());
+      }
+    }
+  }
+}
+
+TEST(BundleSolvers, DualsOfAllClassesProveTheLowerBound) {
+  for_all_classes([](const problem::MulticlassProblem& problem) {
+    for (const char* name : {"bmrm", "bmrm-ls"}) {
+      const auto solver = registry::choose(name, problem).make(problem, {}, {});
+      for (int t = 1; t <= 72; ++t) {
+        solver->step();
+        if (t % 24 != 0) continue;
+        const double rounding = 1e-9 * (1 + std::fabs(solver->estimate().primal));
+        EXPECT_LE(certify(problem, *solver).gap, solver->estimate().gap + rounding) << name << " " << t;
+      }
+    }
+  });
+}
+
+// The bound of bmrm-ls never falls, though its cuts may fall short of the risk.
+TEST(BundleSolvers, LowerBoundOfTheLineSearchRises) {
+  for_all_classes([](const problem::MulticlassProblem& problem) {
+    const std::size_t k = problem.classes();
+    solver::ClassCuts cuts(problem, std::vector<double>(problem.free_bias ? k : 0));
+    solver::LineBundle bundle(problem.penalty.repeated(k), std::vector<double>(problem.dimension() * k));
+    double first = infinity, last = -infinity;
+    for (int t = 0; t < 60; ++t) {
+      cuts.sharpen(bundle.best() - bundle.lower());
+      bundle.step(cuts);
+      EXPECT_GE(bundle.lower(), last - 1e-12 * (1 + std::fabs(last))) << t;
+      EXPECT_GE(bundle.best(), bundle.lower() - 1e-9 * (1 + std::fabs(last)));
+      last = bundle.lower();
+      if (t == 0) first = bundle.best() - bundle.lower();
+    }
+    EXPECT_LE(bundle.best() - bundle.lower(), 0.1 * first);
+  });
 }
 
 TEST(Pegasos, WeightsAreThoseOfTheDualVector) {
