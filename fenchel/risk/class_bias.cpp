@@ -49,7 +49,7 @@ std::vector<double> search(const L& loss, const ClassSample& sample, std::span<c
 // Where the loss has kinks, a smoothed one shows the way, from far to near; every stop is judged by the loss itself.
 std::vector<double> search(const loss::MulticlassHinge& hinge, const ClassSample& sample, std::span<const double> z,
                            std::vector<double> start, double /*precision*/) {
-  constexpr double as_near_as_the_smoothing = 1e-9;
+  constexpr double as_near_as_the_smoothing = 1e-6;
   std::vector<double> best = start;
   double least = mean_loss(hinge, sample, z, best);
   for (const double gamma : {1e-1, 1e-2, 1e-3, 1e-4}) {
@@ -125,7 +125,7 @@ std::vector<double> minimize_shifts(std::vector<double> start,
   double damping = least_damping;
   for (int step = 0; step < most_steps && std::isfinite(here.value); ++step) {
     const Eigen::Map<const dense::Vector> gradient(here.gradient.data(), k);
-    if (gradient.lpNorm<Eigen::Infinity>() <= 4 * unit_roundoff) break;
+    if (gradient.lpNorm<Eigen::Infinity>() <= std::max(precision, 4 * unit_roundoff)) break;
     dense::Matrix system = Eigen::Map<const dense::Matrix>(here.curvature.data(), k, k);
     system.diagonal().array() += damping * std::max(system.diagonal().maxCoeff(), 1e-3);
     const dense::Vector direction = -dense::solve_semidefinite(system, gradient);
@@ -151,8 +151,7 @@ std::vector<double> minimize_shifts(std::vector<double> start,
       damping *= growth;
       continue;
     }
-    const bool settled = damping == least_damping && (here.value - there.value <= 1e-15 * std::fabs(here.value) ||
-                                                      -slope <= precision * std::fabs(here.value));
+    const bool settled = damping == least_damping && here.value - there.value <= 1e-15 * std::fabs(here.value);
     start = std::move(next);
     here = std::move(there);
     if (settled) break;

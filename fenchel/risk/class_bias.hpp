@@ -32,7 +32,7 @@ inline void margins_of(std::span<const double> z, std::span<const double> b, std
 double mean_loss(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
                  std::span<const double> b);
 
-// With a precision above 0 the search ends after a step of which no more than that part of the value was to be expected.
+// The search ends where no class is out of balance by more than the precision, in shares of the rows.
 std::vector<double> best_biases(const loss::AnyVector& loss, const ClassSample& sample, std::span<const double> z,
                                 std::vector<double> start, double precision = 0.0);
 

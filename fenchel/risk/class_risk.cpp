@@ -46,7 +46,7 @@ void ClassRisk::settle(State& state) const {
     return;
   }
   state.b.resize(sample_.classes, 0.0);
-  // Newton's last step is far better than its promise; a risk is asked for many times, and each costs several passes.
+  // A risk is asked for many times, and every step of the search costs about a pass.
   constexpr double precision = 1e-11;
   state.b = best_biases(used_, sample_, state.z, std::move(state.b), precision);
 }
