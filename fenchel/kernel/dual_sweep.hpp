@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fenchel/base/weighted_term.hpp"
 #include "fenchel/data/dot.hpp"
 #include "fenchel/data/matrix.hpp"
 #include "fenchel/kernel/dual_step.hpp"
@@ -139,9 +140,10 @@ double RowVisit::visit(const void* which, SweepState& state, SweepReport& report
   const double old_alpha = state.alpha[i];
   if (state.until_sample-- == 0) {
     state.until_sample = state.sample_every - 1;
-    report.sampled_terms += state.shares[i] * loss.fenchel_young(y, z, old_alpha);
+    report.sampled_terms += weighted_term(state.shares[i], loss.fenchel_young(y, z, old_alpha));
     if (state.rule.smoothing > 0.0) {
-      report.smoothed_terms += state.shares[i] * smooth_term(state.rule.smoothing, loss, y, z, old_alpha);
+      report.smoothed_terms +=
+          weighted_term(state.shares[i], smooth_term(state.rule.smoothing, loss, y, z, old_alpha));
     }
     report.sampled_shares += state.shares[i];
   }

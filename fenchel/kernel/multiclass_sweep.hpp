@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "fenchel/base/weighted_term.hpp"
 #include "fenchel/kernel/class_rows.hpp"
 #include "fenchel/loss/vector_loss.hpp"
 
@@ -127,8 +128,8 @@ class MulticlassSweep {
     const std::span<const double> beta = block(i);
     double rest = 1.0;
     for (std::size_t l = 0; l < beta.size(); ++l) rest -= l == y ? 0.0 : beta[l];
-    report.sampled_terms +=
-        state_.shares[i] * loss_.fenchel_young({.y = y, .a = a_, .beta = beta, .rest = std::max(0.0, rest)});
+    report.sampled_terms += weighted_term(
+        state_.shares[i], loss_.fenchel_young({.y = y, .a = a_, .beta = beta, .rest = std::max(0.0, rest)}));
     report.sampled_losses += state_.shares[i] * loss_.value(y, a_);
     report.sampled_shares += state_.shares[i];
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fenchel/base/parallel.hpp"
+#include "fenchel/base/weighted_term.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -136,7 +137,7 @@ double ClassModel::admit(std::span<const double> z, std::span<double> beta, std:
                  }
                  moved[at + y] = -change;
                  risk::margins_of(z.subspan(at, k), {}, y, row.margins());
-                 brackets.value += share * loss.fenchel_young(point_at(y, row.margins(), own));
+                 brackets.value += weighted_term(share, loss.fenchel_young(point_at(y, row.margins(), own)));
                })
             .value;
       },

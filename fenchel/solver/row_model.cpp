@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/weighted_term.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -110,7 +111,8 @@ RowModel::Sums RowModel::locate(List list, std::span<const double> z, std::span<
       local.risk += s * loss.value(targets_[i], z[i]);
       if constexpr (!loss::CurvedLoss<L>) {
         // A dual step that stays at its centre is optimal for z: the bracket is 0, and rounded outward a slow subnormal.
-        if (at.alpha != center_[i]) local.brackets += s * loss.fenchel_young(targets_[i], z[i], at.alpha);
+        if (at.alpha != center_[i])
+          local.brackets += weighted_term(s, loss.fenchel_young(targets_[i], z[i], at.alpha));
       }
     });
   });
@@ -122,7 +124,7 @@ RowModel::Sums RowModel::sums_of(List list, std::span<const double> z, std::span
         return block_sum<Sums>(list.size(), [&](std::size_t k, Sums& local) {
           const std::size_t i = list[k];
           local.risk += shares_[i] * loss.value(targets_[i], z[i]);
-          local.brackets += shares_[i] * loss.fenchel_young(targets_[i], z[i], alpha[i]);
+          local.brackets += weighted_term(shares_[i], loss.fenchel_young(targets_[i], z[i], alpha[i]));
         });
       },
       loss_);
@@ -143,9 +145,10 @@ double RowModel::brackets_of(List list, std::span<const double> z, std::span<con
                                  other[i] = inside;
                                  const double miss = inside - alpha[i];
                                  if (miss == 0.0) return;
-                                 local.brackets += weight[i] > 0.0
-                                                       ? 0.5 * (s * miss) * (s * miss / weight[i])
-                                                       : s * loss.fenchel_young(targets_[i], z[i], inside);
+                                 local.brackets +=
+                                     weight[i] > 0.0
+                                         ? 0.5 * (s * miss) * (s * miss / weight[i])
+                                         : weighted_term(s, loss.fenchel_young(targets_[i], z[i], inside));
                                })
             .brackets;
       },
