@@ -21,9 +21,9 @@
 namespace fenchel::registry {
 
 // `auto` takes the first that is able, or newton where it is faster.
-using MulticlassSolvers = std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista,
-                                     solver::MulticlassAgm1, solver::MulticlassAgmInf, solver::MulticlassBmrm,
-                                     solver::MulticlassBmrmLs>;
+using MulticlassSolvers =
+    std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista, solver::MulticlassAgm1,
+               solver::MulticlassAgmInf, solver::MulticlassBmrm, solver::MulticlassBmrmLs>;
 
 struct MulticlassSolverEntry {
   std::string_view name;

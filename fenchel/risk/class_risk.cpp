@@ -47,7 +47,7 @@ void ClassRisk::settle(State& state) const {
   }
   state.b.resize(sample_.classes, 0.0);
   // A risk is asked for many times, and every step of the search costs about a pass.
-  constexpr double precision = 1e-11;
+  constexpr double precision = 5e-14;
   state.b = best_biases(used_, sample_, state.z, std::move(state.b), precision);
 }
 
