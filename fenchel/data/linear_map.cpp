@@ -123,7 +123,7 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
   });
 }
 
-// Sparse rows that are long next to the number of columns are cut into bands of columns instead: no column has two
+// Sparse rows of many columns, with several entries in each band of them, are cut into such bands instead: no column has two
 // accumulators, and those of a band stay in the cache. 0: slabs of rows do better. A power of two, as above.
 std::size_t band_count(const Matrix& matrix) {
   constexpr std::size_t columns_in_band = 8192, entries_in_band = 8, most_bands = 16;

@@ -296,6 +296,7 @@ void Certifier::evaluate(DualPoint& point) const {
             .total();
       },
       problem_.loss);
+  // The value ranks dual points; claims come from brackets, in which the errors of u count even where u is 0.
   const double penalty = block_sum<CompensatedSum>(point.u.size(), [&](std::size_t j, CompensatedSum& s) {
                            const penalty::Strength g = problem_.penalty[j];
                            if (g.l2 > 0.0 && point.u[j] != 0.0)

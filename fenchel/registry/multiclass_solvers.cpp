@@ -41,10 +41,12 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
 // the number of columns; with few of these, newton solves its systems well, and its passes hardly depend on kappa.
 bool curvature_pays(const problem::MulticlassProblem& problem) {
   constexpr std::size_t most_columns = 1000;
+  constexpr double most_scores = 1 << 25;  // newton keeps nine numbers for each
   constexpr double passes_of_newton = 20.0;
   const double gamma = loss::smoothness(problem.loss, problem.classes());
   const auto rows = static_cast<double>(problem.rows());
   if (gamma == 0.0 || problem.dimension() > most_columns) return false;
+  if (rows * static_cast<double>(problem.classes()) > most_scores) return false;
   std::vector<double> scale(problem.dimension());
   for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem.penalty[j].l2;
   const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(scale);

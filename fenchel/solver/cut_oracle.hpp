@@ -1,6 +1,7 @@
 // What bundle methods see of a convex risk R: its value at a point, and a cut there,
 //     R(v) >= <slope, v> + offset  for every v,  with equality at the point or nearly so.
-// The offset is exact for the slope, so that the bounds of a method hold whatever rounding did to the point.
+// The offset is exact for the slope, so that the bounds of a method hold whatever rounding did to the point (for losses of
+// all classes with free biases as nearly as the duals of the cut balance, which certificates do not rely on).
 #pragma once
 
 #include <cstddef>

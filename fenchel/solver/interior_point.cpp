@@ -182,8 +182,9 @@ double InteriorPoint::step() {
   if (sound) {
     move(lengths);
     assess();
+    choose_weights();
   }
-  return passes + 2.0;  // z and u afresh
+  return passes + 3.0;  // z and u afresh, and the scores of what is offered
 }
 
 // One of Gondzio's multiple centrality corrections: where a longer step would leave products far from `centre`, their targets
@@ -271,11 +272,11 @@ double InteriorPoint::primal(std::span<const double> w, std::span<const double> 
   return value;
 }
 
-problem::Candidate InteriorPoint::candidate() {
+// In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale. Where columns
+// are of very different lengths a small weight may be one that matters; then all stay as they are.
+void InteriorPoint::choose_weights() {
   double largest = 0.0;
   for (std::size_t j = 0; j < w_.size(); ++j) largest = std::max(largest, columns_[j].l1 * std::fabs(w_[j]));
-  // In the end either the weight or the room that u has is zero: the smaller of the two, each by its own scale. Where columns
-  // are of very different lengths a small weight may be one that matters; then all stay as they are.
   std::vector<double> sparse = w_, scores(z_.size());
   for (std::size_t j = 0; j < w_.size(); ++j) {
     const Column& c = columns_[j];
@@ -285,6 +286,9 @@ problem::Candidate InteriorPoint::candidate() {
   map_.margins(sparse, scores);
   const bool matters = primal(sparse, scores) > estimate_.primal + 0.1 * estimate_.gap;
   std::copy_n(matters ? w_.begin() : sparse.begin(), offered_w_.size(), offered_w_.begin());
+}
+
+problem::Candidate InteriorPoint::candidate() {
   for (std::size_t i = 0; i < beta_.size(); ++i) {
     const double c = problem_.sample.weight(i);
     offered_alpha_[i] = c > 0.0 ? beta_[i] * problem_.sample.weight_sum / c : 0.0;

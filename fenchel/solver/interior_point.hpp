@@ -105,6 +105,7 @@ class InteriorPoint final : public Solver {
   void move(Lengths lengths);
   void assess();
   [[nodiscard]] double primal(std::span<const double> w, std::span<const double> z) const;
+  void choose_weights();  // that are offered
   [[nodiscard]] double mean_product(Lengths lengths);
 
   problem::Problem problem_;

@@ -105,7 +105,7 @@ double InteriorPoint::solve() {
 
 // Of the row's system beta_step is known up to a share of its largest entry, and from z_step up to a share of the terms of a
 // difference, divided by the hold: small where a piece is at an end of its box, large in between. Each row takes the better
-// one, so that slacks and beta stay the same point.
+// one, so that slacks and beta stay the same point. The system of the columns is refined until its beta_step is the better one.
 void InteriorPoint::move_pieces() {
   double largest = 0.0;
   std::vector<double> sums(beta_step_.size(), 0.0);

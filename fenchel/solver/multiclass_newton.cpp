@@ -29,7 +29,7 @@ std::vector<std::uint32_t> counted_rows(const problem::MulticlassProblem& proble
   }
   std::vector<std::uint32_t> rows;
   for (std::size_t i = 0; i < problem.rows(); ++i) {
-    if (problem.sample.weight(i) > 0.0) rows.push_back(static_cast<std::uint32_t>(i));
+    if (problem.sample.weight(i) / problem.sample.weight_sum > 0.0) rows.push_back(static_cast<std::uint32_t>(i));
   }
   return rows;
 }
@@ -150,10 +150,10 @@ double MulticlassNewton::search() const {
     const ClassModel::Slope rows = rows_.along(z_, dz_, t);
     const double slope = constant + t * quadratic + rows.first;
     if (slope <= -overshoot * start && slope >= undershoot * start) return t;
-    (slope > 0.0 ? high : low) = t;
+    (slope <= 0.0 ? low : high) = t;  // where scores overflow, the slope is no number, and t too long
     double next = t - slope / (quadratic + rows.second);
     if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
-    if (next == t || high - low <= resolution_of_search * high) break;
+    if (next == t || (std::isfinite(high) && high - low <= resolution_of_search * high)) break;
     t = next;
   }
   return low > 0.0 ? low : t;

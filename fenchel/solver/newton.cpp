@@ -277,7 +277,7 @@ double Newton::search() {
     (slope > 0.0 ? high : low) = t;
     double next = t - slope / (quadratic + rows.second);
     if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
-    if (next == t || high - low <= search_resolution * high) break;
+    if (next == t || (std::isfinite(high) && high - low <= search_resolution * high)) break;
     t = next;
   }
   return low > 0.0 ? low : t;

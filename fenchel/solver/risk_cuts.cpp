@@ -31,8 +31,8 @@ CutOracle::Answer ClassCuts::cut(std::span<const double> w, std::span<double> sl
 double ClassCuts::lower_level() {
   risk::ClassRisk::DualQuality quality = risk_.dual_quality(state_);
   std::vector<double> before = state_.b;
-  sharpest_ = false;
-  for (double level = first_level; quality.shortfall > most_shortfall_; level *= 0.5) {
+  sharpest_ = quality.imbalance > most_imbalance;  // nothing sharper can be expected to balance
+  for (double level = first_level; !sharpest_ && quality.shortfall > most_shortfall_; level *= 0.5) {
     const std::vector<double> here = state_.b;
     for (std::size_t l = 0; l < here.size(); ++l) state_.b[l] += 0.5 * (here[l] - before[l]);
     risk_.smooth(0.5 * level);

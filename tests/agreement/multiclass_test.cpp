@@ -105,7 +105,9 @@ TEST(Multiclass, GoldenOptima) {
       const run::Options options = promised(solver, {.tolerance = 1e-10, .max_passes = 100000});
       const registry::Fit fit = registry::fit(plan, options);
       EXPECT_EQ(fit.status, run::Status::optimal) << fit.total.gap << " after " << fit.passes;
-      EXPECT_NEAR(fit.total.primal, c["objective"].get<double>(), std::max(1e-9, 2 * options.tolerance));
+      const double above = fit.total.primal - c["objective"].get<double>();
+      EXPECT_GE(above, -1e-9);
+      EXPECT_LE(above, fit.total.gap + 1e-9);
       expect_certified(setup, plan, fit);
     }
   }

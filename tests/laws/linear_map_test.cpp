@@ -81,7 +81,12 @@ TEST(LinearMap, EnclosesTheProductsOfBands) {
   for (const double constant : {0.0, 2.5}) {
     expect_enclosed(random_rows(9, 17000, 0.01, 10.0, 13), Storage::csr64, constant, 10.0);
     expect_enclosed(random_rows(5, 66000, 0.01, 200.0, 14), Storage::csr64, constant, 200.0);
+    expect_enclosed(random_rows(5, 17000, 0.01, 0.0, 16), Storage::csr64, constant, 10.0);
   }
+  // A column of a band is summed over all rows, not over a slab of them.
+  const std::size_t n = 400;
+  const data::Dataset dataset = held(random_rows(n, 16400, 0.03, 0.0, 17), Storage::csr64);
+  EXPECT_GE(data::LinearMap({.matrix = dataset.matrix()}).adjoint_error(1.0), static_cast<double>(n) * 0x1p-53);
 }
 
 // Sums that cancel to nothing, empty rows and products that underflow.
