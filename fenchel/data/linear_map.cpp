@@ -123,10 +123,11 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
   });
 }
 
-// Sparse rows of many columns, with several entries in each band of them, are cut into such bands instead: no column has two
-// accumulators, and those of a band stay in the cache. 0: slabs of rows do better. A power of two, as above.
+// For sums with magnitudes, sparse rows of many columns with many entries in each band of them are cut into such bands instead: no
+// column has two accumulators, which would be most of a certificate's memory. 0: slabs of rows. Plain sums are faster in slabs. A
+// power of two, for machines with as many cores.
 std::size_t band_count(const Matrix& matrix) {
-  constexpr std::size_t columns_in_band = 8192, entries_in_band = 8, most_bands = 16;
+  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 16;
   const bool sparse =
       std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
   const std::size_t count = std::min(cols(matrix) / columns_in_band,
@@ -230,15 +231,6 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
 }
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
-  // Not where margins_and_adjoint() makes one pass, which must give the same bits.
-  if (bands_ > 0 && cols() > most_columns_at_once) {
-    for_each_band(design_, bands_, [&](const auto& m, std::size_t from, std::size_t to) {
-      std::fill(u.begin() + static_cast<std::ptrdiff_t>(from), u.begin() + static_cast<std::ptrdiff_t>(to), 0.0);
-      for_each_product(m, beta, from, to, [&](std::size_t j, double product) { u[j] += product; });
-    });
-    if (design_.constant != 0.0) u.back() = constant_sum(design_, beta).sum;
-    return;
-  }
   accumulate(design_, plain_slabs_, beta, u, scratch_,
              [&](const auto& m, std::size_t begin, std::size_t end, std::span<double> sums) {
                add_rows(m, begin, end, beta, sums);

@@ -82,7 +82,12 @@ void DualAscent::measure_rows() {
 void DualAscent::induce() {
   std::vector<double> scaled(alpha_.size());
   for (std::size_t i = 0; i < alpha_.size(); ++i) scaled[i] = shares_[i] * alpha_[i];
-  map_.adjoint(scaled, induced_);
+  if (std::all_of(scaled.begin(), scaled.end(), [](double s) { return s == 0.0; })) {
+    std::fill(induced_.begin(), induced_.end(),
+              0.0);  // as at the start of most fits: neither a pass nor its memory
+  } else {
+    map_.adjoint(scaled, induced_);
+  }
   for (std::size_t j = 0; j < centre_.size(); ++j) induced_[j] += kappa_ * centre_[j];
   if (ridge()) {
     for (double& w : induced_) w /= problem_.penalty.base().l2 + kappa_;
