@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fenchel/base/line_slope.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/risk/pointwise.hpp"
 
@@ -18,18 +19,8 @@ struct Slope {
   }
 };
 
-// The same, where plain sums do.
-struct PlainSlope {
-  double first = 0.0;
-  double second = 0.0;
-  void add(const PlainSlope& other) {
-    first += other.first;
-    second += other.second;
-  }
-};
-
 template <class L>
-PlainSlope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
+LineSlope slope_at(const L& loss, const Sample& sample, std::span<const double> z, double b) {
   const auto sums = block_sum<Slope>(z.size(), [&](std::size_t i, Slope& sum) {
     const double c = sample.weight(i);
     if (c == 0.0) return;
@@ -55,8 +46,8 @@ double smoothed_curvature(const L& loss, double y, double z, double mu, double a
 }
 
 template <class L>
-PlainSlope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, double mu, double b) {
-  return block_sum<PlainSlope>(z.size(), [&](std::size_t i, PlainSlope& sum) {
+LineSlope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, double mu, double b) {
+  return block_sum<LineSlope>(z.size(), [&](std::size_t i, LineSlope& sum) {
     const double c = sample.weight(i);
     if (c == 0.0) return;
     const double y = sample.targets[i];
@@ -76,7 +67,7 @@ double search_root(SlopeAt&& slope_at_bias, double rounding, double start) {
   double reach = 1.0 + std::fabs(start) * 0x1p-10;
   double last_step = infinity;
   for (int k = 0; k < most_steps; ++k) {
-    const PlainSlope slope = slope_at_bias(b);
+    const LineSlope slope = slope_at_bias(b);
     const double g = slope.first;
     if (!std::isfinite(g) || std::fabs(g) <= rounding) return b;
     (g > 0.0 ? high : low) = b;

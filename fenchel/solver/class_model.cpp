@@ -88,11 +88,11 @@ double ClassModel::locate(std::span<const double> z, std::span<double> beta, std
       loss_);
 }
 
-ClassModel::Slope ClassModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
+LineSlope ClassModel::along(std::span<const double> z, std::span<const double> dz, double t) const {
   const std::size_t k = sample_.classes;
   return std::visit(
       [&](const auto& loss) {
-        return sum_rows<Slope>([&](std::size_t i, double share, Slope& sums, RowScratch& row) {
+        return sum_rows<LineSlope>([&](std::size_t i, double share, LineSlope& sums, RowScratch& row) {
           const std::size_t y = sample_.targets[i], at = i * stride_;
           const std::span<const double> move = dz.subspan(at, k);
           for (std::size_t l = 0; l < k; ++l) row.moved()[l] = z[at + l] + t * move[l];

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/line_slope.hpp"
 #include "fenchel/problem/multiclass.hpp"
 
 namespace fenchel::solver {
@@ -21,15 +22,7 @@ class ClassModel {
                 std::span<double> h) const;
 
   // First and second derivative of t -> sum_i s_i phi_i(z_i + t dz_i).
-  struct Slope {
-    double first = 0.0;
-    double second = 0.0;
-    void add(const Slope& other) {
-      first += other.first;
-      second += other.second;
-    }
-  };
-  [[nodiscard]] Slope along(std::span<const double> z, std::span<const double> dz, double t) const;
+  [[nodiscard]] LineSlope along(std::span<const double> z, std::span<const double> dz, double t) const;
 
   // The duals whose slopes have changed by t s_i H_i dz_i.
   void linearize(std::span<const double> dz, double t, std::span<const double> h, std::span<const double> beta,

@@ -21,7 +21,6 @@ constexpr double tightest_forcing = 1e-3;
 // longer.
 constexpr double too_long_a_step = 0.25;
 constexpr double growth_of_radius = 2.0;
-constexpr double resolution_of_search = 1e-3;
 
 std::vector<std::uint32_t> counted_rows(const problem::MulticlassProblem& problem) {
   if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
@@ -137,26 +136,15 @@ double MulticlassNewton::find_direction() {
   return passes + solution_.passes + 1.0;
 }
 
-// The root of the slope along the direction, roughly: F is convex, so that a slope that is still negative means descent.
 double MulticlassNewton::search() const {
-  constexpr int most_trials = 30;
-  constexpr double overshoot = 0.1, undershoot = 0.5;
   const double quadratic = 2 * penalty_of(direction_);
   const double start = inner_product(gradient_, direction_);
   if (!(start < 0.0)) return 1.0;
   const double constant = start - inner_product(slope_, dz_);  // the penalty's slope at its start
-  double low = 0.0, high = infinity, t = 1.0;
-  for (int trial = 0; trial < most_trials; ++trial) {
-    const ClassModel::Slope rows = rows_.along(z_, dz_, t);
-    const double slope = constant + t * quadratic + rows.first;
-    if (slope <= -overshoot * start && slope >= undershoot * start) return t;
-    (slope <= 0.0 ? low : high) = t;  // where scores overflow, the slope is no number, and t too long
-    double next = t - slope / (quadratic + rows.second);
-    if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
-    if (next == t || (std::isfinite(high) && high - low <= resolution_of_search * high)) break;
-    t = next;
-  }
-  return low > 0.0 ? low : t;
+  return step_along(start, infinity, [&](double t) {
+    const LineSlope rows = rows_.along(z_, dz_, t);
+    return LineSlope{.first = constant + t * quadratic + rows.first, .second = quadratic + rows.second};
+  });
 }
 
 double MulticlassNewton::go(double t) {

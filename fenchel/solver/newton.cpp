@@ -30,7 +30,6 @@ constexpr double least_forcing = 0.2;
 constexpr double most_forcing = 1e-3;
 constexpr double short_step = 0.05;
 constexpr int steps_between_choices = 3;
-constexpr double search_resolution = 1e-3;  // of the search along a direction, where it cannot do better
 constexpr int updates_of_the_gradient = 16;
 constexpr double least_passes_counted = 0.01;  // of a step, so that limits on passes are reached
 
@@ -161,12 +160,12 @@ void Newton::settle_bias() {
   constexpr double enough = 1e-6;
   const double room = all_working() ? infinity : std::max(0.0, 0.5 * (radius_ - distance()));
   const auto slope_at = [&](double b) {
-    RowModel::Slope slope = rows_.along(working_.rows, z_, {}, b);
+    LineSlope slope = rows_.along(working_.rows, z_, {}, b);
     slope.first -= outside_dual_;
     return slope;
   };
   double low = -room, high = room, b = 0.0, reach = 1.0;
-  RowModel::Slope at = slope_at(0.0);
+  LineSlope at = slope_at(0.0);
   const double start = std::fabs(at.first);
   for (int k = 0; k < most_trials && std::fabs(at.first) > enough * start; ++k) {
     (at.first > 0.0 ? high : low) = b;
@@ -252,10 +251,7 @@ double Newton::choose_working(double radius) {
   return passes;
 }
 
-// The root of the slope along the direction, roughly: F is convex, so that a slope that is still negative means descent.
 double Newton::search() {
-  constexpr int most_trials = 30;
-  constexpr double overshoot = 0.1, undershoot = 0.5;
   double quadratic = 0.0;
   for (std::size_t j = 0; j < v_.size(); ++j) quadratic += ridge_[j] * direction_[j] * direction_[j];
   const double start = dot(gradient_, direction_);
@@ -263,24 +259,16 @@ double Newton::search() {
   thin_ = thin_ && -start > thin_gain * (at_z_.risk + outside_risk_);
   const std::span<const double> shares = rows_.shares();
   // What does not change along the way: the penalty's slope at its start, and that of the rows that are left out.
-  const double constant = start + block_sum<RowModel::Slope>(working_.rows.size(), [&](std::size_t k, auto& sum) {
+  const double constant = start + block_sum<LineSlope>(working_.rows.size(), [&](std::size_t k, auto& sum) {
                                     const std::size_t i = working_.rows[k];
                                     sum.first += shares[i] * alpha_[i] * dz_[i];
                                   }).first;
   const double furthest =
       all_working() ? infinity : std::max(1.0, (radius_ - distance()) / std::sqrt(dot(direction_, direction_)));
-  double low = 0.0, high = furthest, t = 1.0;
-  for (int k = 0; k < most_trials; ++k) {
-    const RowModel::Slope rows = rows_.along(working_.rows, z_, dz_, t);
-    const double slope = constant + t * quadratic + rows.first;
-    if (slope <= -overshoot * start && slope >= undershoot * start) return t;
-    (slope > 0.0 ? high : low) = t;
-    double next = t - slope / (quadratic + rows.second);
-    if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
-    if (next == t || (std::isfinite(high) && high - low <= search_resolution * high)) break;
-    t = next;
-  }
-  return low > 0.0 ? low : t;
+  return step_along(start, furthest, [&](double t) {
+    const LineSlope rows = rows_.along(working_.rows, z_, dz_, t);
+    return LineSlope{.first = constant + t * quadratic + rows.first, .second = quadratic + rows.second};
+  });
 }
 
 double Newton::go(double t) {

@@ -9,10 +9,10 @@ namespace fenchel::solver {
 namespace {
 
 // The derivative of the function along the line, less its value at 0, and its curvature.
-struct LineSlope {
+struct CompensatedSlope {
   CompensatedSum change;
   double curvature = 0.0;
-  void add(const LineSlope& other) {
+  void add(const CompensatedSlope& other) {
     change.add(other.change);
     curvature += other.curvature;
   }
@@ -36,7 +36,7 @@ double PenaltyDual::line_maximizer(std::span<const double> v, std::span<const do
   constexpr int most_steps = 100;
   if (!(slope > 0.0)) return 0.0;
   const auto at = [&](double s) {
-    return block_sum<LineSlope>(v.size(), [&](std::size_t j, LineSlope& sum) {
+    return block_sum<CompensatedSlope>(v.size(), [&](std::size_t j, CompensatedSlope& sum) {
       const penalty::Strength g = penalty_[j];
       const double here = v[j] + s * d[j];
       sum.change.add((g.conjugate_gradient(-here) - g.conjugate_gradient(-v[j])) * d[j]);
@@ -49,7 +49,7 @@ double PenaltyDual::line_maximizer(std::span<const double> v, std::span<const do
   }
   double low = 0.0, high = 1.0, s = 1.0;
   for (int k = 0; k < most_steps; ++k) {
-    const LineSlope there = at(s);
+    const CompensatedSlope there = at(s);
     const double derivative = slope + there.change.total();
     if (derivative >= 0.0 && s == 1.0) return 1.0;
     if (std::fabs(derivative) <= 4 * unit_roundoff * slope) return s;

@@ -83,9 +83,9 @@ void RowModel::recenter(List list, std::span<const double> alpha, double q) {
   q_ = q;
 }
 
-RowModel::Slope RowModel::along(List list, std::span<const double> z, std::span<const double> dz, double t) const {
-  Slope sum = with_derivatives(loss_, targets_, center_, q_, [&](const auto& /*loss*/, auto&& derivatives) {
-    return block_sum<Slope>(list.size(), [&](std::size_t k, Slope& local) {
+LineSlope RowModel::along(List list, std::span<const double> z, std::span<const double> dz, double t) const {
+  LineSlope sum = with_derivatives(loss_, targets_, center_, q_, [&](const auto& /*loss*/, auto&& derivatives) {
+    return block_sum<LineSlope>(list.size(), [&](std::size_t k, LineSlope& local) {
       const std::size_t i = list[k];
       const double move = dz.empty() ? 1.0 : dz[i];
       const Derivatives at = derivatives(i, z[i] + t * move);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/line_slope.hpp"
 #include "fenchel/problem/problem.hpp"
 
 namespace fenchel::solver {
@@ -36,15 +37,7 @@ class RowModel {
   [[nodiscard]] double largest_curvature() const { return smooth_ ? 1.0 / loss::smoothness(loss_) : 1.0; }
 
   // First and second derivative of t -> sum_i s_i psi_i(z_i + t dz_i). An empty dz is all ones.
-  struct Slope {
-    double first = 0.0;
-    double second = 0.0;
-    void add(const Slope& other) {
-      first += other.first;
-      second += other.second;
-    }
-  };
-  [[nodiscard]] Slope along(List list, std::span<const double> z, std::span<const double> dz, double t) const;
+  [[nodiscard]] LineSlope along(List list, std::span<const double> z, std::span<const double> dz, double t) const;
 
   // Sums at a point, in plain arithmetic.
   struct Sums {
