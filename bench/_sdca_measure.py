@@ -20,7 +20,7 @@ from sklearn.datasets import load_svmlight_file  # noqa: E402
 CLI = os.environ["FENCHEL_CLI"]
 PROBES = Path(CLI).parent
 LEVELS = (1e-3, 1e-5, 1e-7)
-TOLERANCES = (0.1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+TOLERANCES = (0.1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 1e-8)
 DUAL_EPS = (0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4)
 NEWTON_EPS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 LIBLINEAR = {"hinge": {3: DUAL_EPS}, "squared-hinge": {1: DUAL_EPS, 2: NEWTON_EPS}, "logistic": {7: DUAL_EPS, 0: NEWTON_EPS},

@@ -1,10 +1,12 @@
 #include "fenchel/data/dataset.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/sum.hpp"
 
 namespace fenchel::data {
 
@@ -13,7 +15,8 @@ namespace {
 Matrix view(const CsrStorage& storage, const RowGuard* guard) {
   return std::visit(
       [&]<class Value>(const Array<Value>& values) -> Matrix {
-        return CsrRows<Value>{storage.offsets, storage.columns, values, storage.column_count, guard};
+        return CsrRows<Value>{storage.offsets,      storage.columns, values,
+                              storage.column_count, guard,           storage.uniform};
       },
       storage.values);
 }
@@ -45,6 +48,22 @@ Values compact(std::vector<double> values, Precision precision) {
     return rounded;
   });
   return narrow;
+}
+
+bool rows_are_uniform(const CsrStorage& rows) {
+  std::atomic<bool> uniform = true;
+  std::visit(
+      [&](const auto& values) {
+        const std::span<const std::uint64_t> offsets = rows.offsets;
+        for_each_block(offsets.size() - 1, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end && uniform.load(std::memory_order_relaxed); ++i) {
+            const auto row = values.span().subspan(offsets[i], offsets[i + 1] - offsets[i]);
+            if (!std::ranges::all_of(row, [&](auto value) { return value == row.front(); })) uniform = false;
+          }
+        });
+      },
+      rows.values);
+  return uniform;
 }
 
 }  // namespace fenchel::data

@@ -21,6 +21,7 @@ struct CsrStorage {
   Array<std::uint32_t> columns;
   Values values;
   std::size_t column_count = 0;
+  bool uniform = false;  // known to hold one value a row, as in data of zeros and ones; false says nothing
 };
 
 struct DenseStorage {
@@ -46,5 +47,8 @@ struct Dataset {
 // Puts values into the smallest storage that holds them exactly: float where every value survives the round trip,
 // double otherwise. Under Precision::f32 values are rounded to float, which then *is* the problem.
 Values compact(std::vector<double> values, Precision precision);
+
+// Whether every row holds equal values only.
+bool rows_are_uniform(const CsrStorage& rows);
 
 }  // namespace fenchel::data

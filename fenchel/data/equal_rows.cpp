@@ -118,7 +118,8 @@ RowStorage copied(const CsrRows<Value>& rows, std::span<const std::uint32_t> lis
   return CsrStorage{.offsets = std::move(offsets),
                     .columns = std::move(columns).freeze(),
                     .values = std::move(values).freeze(),
-                    .column_count = rows.cols()};
+                    .column_count = rows.cols(),
+                    .uniform = rows.uniform};
 }
 template <class Value>
 RowStorage copied(const DenseRows<Value>& rows, std::span<const std::uint32_t> list) {

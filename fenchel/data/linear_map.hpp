@@ -53,9 +53,14 @@ class LinearMap {
   [[nodiscard]] std::vector<double> row_absolute_sums() const;
 
  private:
+  // Calls work(rows, begin, end) for all pieces of rows, in parallel.
+  template <class Work>
+  void for_each_piece(const Work& work) const;
+
   Design design_;
   std::vector<std::size_t> slabs_;        // row boundaries of the private accumulators of X' beta with magnitudes
   std::vector<std::size_t> plain_slabs_;  // and without
+  std::vector<std::size_t> pieces_;       // of rows, for what has a result a row
   std::vector<double> scratch_;
   std::size_t bands_ = 0;       // of columns that X' beta is summed in where that is better than slabs
   double adjoint_gamma_ = 0.0;  // relative to the magnitudes

@@ -19,12 +19,21 @@ template <class Value>
 struct SparseRow {
   std::span<const std::uint32_t> columns;
   std::span<const Value> values;
+  bool uniform = false;  // all values are equal: the first one does for all
 
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   // Calls visit(column, value) for every stored entry, columns ascending.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t k = 0; k < values.size(); ++k) visit(columns[k], static_cast<double>(values[k]));
+  }
+  // The same, written twice for the loops that memory holds up: a uniform row has a third or half of the bytes.
+  template <class Visit>
+  [[gnu::always_inline]] void for_each_entry(Visit&& visit) const {
+    if (!uniform) return for_each(visit);
+    if (values.empty()) return;
+    const auto value = static_cast<double>(values.front());
+    for (const std::uint32_t column : columns) visit(column, value);
   }
 };
 
@@ -36,6 +45,10 @@ struct DenseRow {
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t j = 0; j < values.size(); ++j) visit(j, static_cast<double>(values[j]));
+  }
+  template <class Visit>
+  [[gnu::always_inline]] void for_each_entry(Visit&& visit) const {
+    for_each(visit);
   }
 };
 
@@ -82,6 +95,7 @@ struct CsrRows {
   std::span<const Value> values;
   std::size_t column_count = 0;
   const RowGuard* guard = nullptr;
+  bool uniform = false;  // every row is
 
   [[nodiscard]] std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   [[nodiscard]] std::size_t cols() const { return column_count; }
@@ -91,7 +105,7 @@ struct CsrRows {
     if (guard != nullptr) guard->ensure(i);
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;
-    return {columns.subspan(begin, count), values.subspan(begin, count)};
+    return {columns.subspan(begin, count), values.subspan(begin, count), uniform};
   }
   // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
   void prefetch(std::size_t i) const {
@@ -100,7 +114,7 @@ struct CsrRows {
     if (end <= begin) return;
     const std::size_t count = std::min(end - begin, most_prefetched);
     prefetch_all(columns.subspan(begin, count));
-    prefetch_all(values.subspan(begin, count));
+    prefetch_all(values.subspan(begin, uniform ? 1 : count));
   }
 };
 

@@ -146,6 +146,9 @@ Dataset read(const std::string& path, const ReadOptions& options) {
   // The svmlight reader does this itself, since its rows may have several labels.
   if (options.positive && (second_file || format != "svmlight"))
     make_binary(data, *options.positive, source.name());
+  // Rows of a mapped file are not looked at before they are used.
+  if (auto* const rows = std::get_if<CsrStorage>(&data.storage); rows != nullptr && data.guard == nullptr)
+    rows->uniform = rows_are_uniform(*rows);
   return data;
 }
 

@@ -184,7 +184,7 @@ SweepReport dual_sweep(const Rows& rows, const RowVisit& visit, Link& link, Swee
     const double change = visit(state, report, i, z);
     if (change == 0.0) continue;
     const double scaled = link.scaled(change);
-    row.for_each([&](std::size_t j, double x) { link.add(j, scaled * x); });
+    row.for_each_entry([&](std::size_t j, double x) { link.add(j, scaled * x); });
     if (state.constant != 0.0) link.add(constant_column, scaled * state.constant);
     state.b += change * state.bias_step;
   }

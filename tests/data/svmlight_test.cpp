@@ -371,6 +371,11 @@ TEST_F(Files, ThatCannotBeReadSayWhy) {
   EXPECT_EQ(test::refusal(Fault::input, [&] { Source{secret}; }), secret + ": cannot be read: Permission denied");
 }
 
+TEST_F(Files, OfOneValueARowAreRecognized) {
+  EXPECT_TRUE(csr(read(file("ones", "1 1:1 3:1\n2\n1 2:5\n"))).uniform);
+  EXPECT_FALSE(csr(read(file("others", "1 1:1 3:1\n2\n1 2:5 3:1\n"))).uniform);
+}
+
 TEST_F(Files, WithTabsAreNoTablesYet) {
   EXPECT_EQ(read(file("y", "1\t# a, b\n2\t\n")).targets, (Numbers{1, 2}));
   EXPECT_EQ(read(file("z", "1\t\n")).targets, (Numbers{1}));

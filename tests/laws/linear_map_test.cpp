@@ -82,6 +82,11 @@ TEST(LinearMap, EnclosesTheProductsOfBands) {
     expect_enclosed(random_rows(9, 17000, 0.01, 10.0, 13), Storage::csr64, constant, 10.0);
     expect_enclosed(random_rows(5, 66000, 0.01, 200.0, 14), Storage::csr64, constant, 200.0);
     expect_enclosed(random_rows(5, 17000, 0.01, 0.0, 16), Storage::csr64, constant, 10.0);
+    std::vector<std::vector<double>> floats = random_rows(9, 17000, 0.01, 0.0, 18);
+    for (auto& row : floats) {
+      for (double& x : row) x = static_cast<double>(static_cast<float>(x));
+    }
+    expect_enclosed(floats, Storage::csr32, constant, 10.0);
   }
   // A column of a band is summed over all rows, not over a slab of them.
   const std::size_t n = 400;
@@ -144,6 +149,47 @@ void expect_same_bits(const std::vector<std::vector<double>>& rows, Storage stor
     products.push_back(z);
   }
   for (const auto& other : products) EXPECT_EQ(products[0], other);
+}
+
+// Rows of one value each, which need not be read but once a row: no bit of a result may tell.
+TEST(LinearMap, UniformRowsHaveTheSameBits) {
+  std::vector<std::vector<double>> rows = random_rows(400, 300, 0.2, 0.0, 21);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (double& x : rows[i]) x = x == 0.0 || i % 50 == 7 ? 0.0 : 1.0 / static_cast<double>(1 + i);
+  }
+  for (const Storage storage : {Storage::csr64, Storage::csr32}) {
+    data::Dataset dataset = held(rows, storage);
+    auto& csr = std::get<data::CsrStorage>(dataset.storage);
+    ASSERT_TRUE(data::rows_are_uniform(csr));
+    const auto results = [&](bool told) {
+      csr.uniform = told;
+      data::LinearMap map({.matrix = dataset.matrix()});
+      const std::vector<double> w = random_vector(map.cols(), 3.0, 22), beta = random_vector(map.rows(), 3.0, 23);
+      std::vector<double> z(map.rows()), enclosed(z), error(z), u(map.cols()), sum(u), magnitude(u);
+      map.margins(w, z);
+      map.margins(w, enclosed, error);
+      map.adjoint(beta, u);
+      map.adjoint(beta, sum, magnitude);
+      return std::vector{z, enclosed, error, u, sum, magnitude, map.row_square_norms({}), map.row_absolute_sums()};
+    };
+    EXPECT_EQ(results(true), results(false));
+  }
+}
+
+TEST(LinearMap, OneOtherValueMakesRowsNotUniform) {
+  std::vector<std::vector<double>> rows = random_rows(9000, 3, 0.7, 0.0, 24);
+  for (auto& row : rows) {
+    for (double& x : row) x = x == 0.0 ? 0.0 : 2.0;
+  }
+  rows.push_back({2.0, 2.0, 2.0});
+  const auto uniform = [&] {
+    return data::rows_are_uniform(std::get<data::CsrStorage>(held(rows, Storage::csr64).storage));
+  };
+  EXPECT_TRUE(uniform());
+  rows.back()[2] = 2.5;
+  EXPECT_FALSE(uniform());
+  rows.back() = {0.0, 0.0, 2.5};
+  EXPECT_TRUE(uniform());
 }
 
 TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
