@@ -11,6 +11,8 @@ constexpr double share_of_pull = 2.0;  // a subproblem's gap may be this times (
 // and this times the gap without the added term, which says that kappa is too large. Not for a smooth loss under a plain
 // l1 penalty: there that gap is mostly the scaling of the dual point, and exact subproblems are what reduces it.
 constexpr double share_of_gap = 0.1;
+constexpr int patience = 3;          // subproblems without a lower value of the problem, after which that share
+constexpr double tightening = 0.1;   // becomes so much less
 constexpr double few_passes = 2.0;   // kappa may fall
 constexpr double many_passes = 6.0;  // kappa should grow
 constexpr int in_a_row = 3;
@@ -56,6 +58,16 @@ ProximalAscent::Solved ProximalAscent::solve() {
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());
   if (pull > 0.0) next_kappa_ = next_kappa(solved.passes);
   return solved;
+}
+
+void ProximalAscent::judge(double primal) {
+  if (primal < least_primal_) {
+    least_primal_ = primal;
+    in_vain_ = 0;
+  } else if (++in_vain_ == patience) {
+    share_of_gap_ *= tightening;
+    in_vain_ = 0;
+  }
 }
 
 double ProximalAscent::next_kappa(double passes) {

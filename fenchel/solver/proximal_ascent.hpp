@@ -23,6 +23,9 @@ class ProximalAscent {
     bool stationary = false;  // nothing would change if y moved to w
   };
   Solved solve();
+  // Of the problem without the added term, at the weights found. Where these values no longer fall, subproblems are solved too
+  // roughly: their gap was compared with that of the problem, which is far too large where the penalty is weak.
+  void judge(double primal);
   // Goes on to the next subproblem, with its centre y and perhaps another kappa; returns the passes this took.
   double move_to(std::span<const double> y);
 
@@ -43,6 +46,8 @@ class ProximalAscent {
   std::vector<double> w_;
   int quick_ = 0;  // subproblems in a row that were solved in no time
   int slow_ = 0;   // or not at all
+  double least_primal_ = infinity;
+  int in_vain_ = 0;  // subproblems since then
 };
 
 }  // namespace fenchel::solver
