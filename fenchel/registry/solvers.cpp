@@ -179,6 +179,7 @@ std::vector<std::string_view> demands(const Settings& settings) {
   note(settings.batch.has_value(), option::batch);
   note(settings.gradient.space.has_value(), option::space);
   note(settings.gradient.curvature.has_value(), option::curvature);
+  note(settings.gradient.weights.has_value(), option::smoothing_weights);
   return used;
 }
 

@@ -70,7 +70,7 @@ TEST(BestBias, GoldenHinge) {
     const double b = risk::best_bias(hinge, sample, z, 0.0);
     EXPECT_NEAR(mean_loss(hinge, sample, z, b), one["value"].get<double>(), 1e-12) << one["name"];
     const double mu = one["mu"];
-    const double smooth_b = risk::best_smoothed_bias(hinge, sample, z, mu, 0.0);
+    const double smooth_b = risk::best_smoothed_bias(hinge, sample, z, {.mu = mu}, 0.0);
     double value = 0.0;
     for (std::size_t i = 0; i < z.size(); ++i) {
       const double p = y[i] * loss::Hinge{}.dual_step(y[i], 0.0, z[i] + smooth_b, mu);
@@ -87,7 +87,7 @@ TEST(BestBias, OneClassCostsNothing) {
     const std::vector<double> targets(5, y), z{0.3, -2.0, 1e5, 4.0, -1e5};
     const risk::Sample sample{.targets = targets, .weights = {}, .weight_sum = 5.0};
     EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_bias(hinge, sample, z, 0.0)), 0.0);
-    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_smoothed_bias(hinge, sample, z, 0.1, 0.0)), 0.0);
+    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_smoothed_bias(hinge, sample, z, {.mu = 0.1}, 0.0)), 0.0);
   }
 }
 
