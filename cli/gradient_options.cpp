@@ -33,7 +33,12 @@ void GradientOptions::add(CLI::App& app) {
       app, "--curvature", curvature_, "search|bound",
       "the L of agm-inf, agm-1 and pragam. search: trials, up and down, of the invariant that the rate rests "
       "on; bound: one that surely holds, from the sum of all ||x_i||^2 (default search)"));
-  grouped(add_text(app, "--smoothing-weights", weights_, "equal|norms|auto", "TODO"));
+  grouped(add_text(
+      app, "--smoothing-weights", weights_, "equal|norms|auto",
+      "levels of smoothing by row in agm-inf and agm-1: G s_i for row i, of mean sum c_i s_i / sum c = 1. equal: "
+      "s_i = "
+      "1; norms: s_i in proportion to ||x_i||, or ||x_i - mean|| with a free bias; auto: norms where they make the "
+      "largest eigenvalue of sum (c_i/s_i) x_i x_i' / sum c clearly smaller, by bounds on both (default auto)"));
 }
 
 registry::GradientSettings GradientOptions::resolve() const {
