@@ -16,11 +16,12 @@ class GradientOptions {
   [[nodiscard]] registry::GradientSettings resolve() const;
 
  private:
-  std::string space_, curvature_;
+  std::string space_, curvature_, weights_;
 };
 
 // Their values, as users type them.
 std::string_view name(solver::Space space);
 std::string_view name(solver::Curvature curvature);
+std::string_view name(solver::SmoothingWeights weights);
 
 }  // namespace fenchel::cli

@@ -98,6 +98,7 @@ void put_conduct(Json& object, const registry::Settings& settings) {
   if (ascent.blocks) object["blocks"] = *ascent.blocks;
   if (settings.gradient.space) object["agm_space"] = name(*settings.gradient.space);
   if (settings.gradient.curvature) object["curvature"] = name(*settings.gradient.curvature);
+  if (settings.gradient.weights) object["smoothing_weights"] = name(*settings.gradient.weights);
 }
 
 Json json_report(const Outcome& outcome) {

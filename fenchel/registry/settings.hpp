@@ -39,10 +39,12 @@ struct AscentSettings {
 struct GradientSettings {
   std::optional<solver::Space> space = {};
   std::optional<solver::Curvature> curvature = {};
+  std::optional<solver::SmoothingWeights> weights = {};
 
   [[nodiscard]] solver::GradientChoices resolve() const {
     const solver::GradientChoices own;
-    return {.space = space, .curvature = curvature.value_or(own.curvature)};
+    return {
+        .space = space, .curvature = curvature.value_or(own.curvature), .weights = weights.value_or(own.weights)};
   }
 };
 

@@ -152,6 +152,19 @@ void check_space(const Settings& settings, const loss::Any& loss, const penalty:
   }
 }
 
+void check_smoothing_weights(const Settings& settings, const loss::Any& loss) {
+  if (!settings.gradient.weights) return;
+  if (loss::smoothness(loss) > 0.0) {
+    throw Error(Fault::usage, fmt::format("{} is for losses that are not smooth, which {} is",
+                                          solver::option::smoothing_weights, loss::name(loss)));
+  }
+  if (settings.gradient.space == solver::Space::dual) {
+    throw Error(Fault::usage,
+                fmt::format("--agm-space dual is without smoothing: choose dual-smooth or leave out {}",
+                            solver::option::smoothing_weights));
+  }
+}
+
 }  // namespace
 
 bool takes(const SolverEntry& entry, std::string_view option) {
@@ -179,6 +192,7 @@ std::vector<std::string_view> demands(const Settings& settings) {
   note(settings.batch.has_value(), option::batch);
   note(settings.gradient.space.has_value(), option::space);
   note(settings.gradient.curvature.has_value(), option::curvature);
+  note(settings.gradient.weights.has_value(), option::smoothing_weights);
   return used;
 }
 
@@ -229,6 +243,7 @@ void check_conduct(const Settings& settings, const loss::Any& loss, const penalt
                 "--acceleration practical");
   }
   check_space(settings, loss, penalty);
+  check_smoothing_weights(settings, loss);
 }
 
 }  // namespace fenchel::registry

@@ -46,11 +46,13 @@ double smoothed_curvature(const L& loss, double y, double z, double mu, double a
 }
 
 template <class L>
-LineSlope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, double mu, double b) {
+LineSlope smoothed_slope_at(const L& loss, const Sample& sample, std::span<const double> z, const Levels& levels,
+                            double b) {
   return block_sum<LineSlope>(z.size(), [&](std::size_t i, LineSlope& sum) {
     const double c = sample.weight(i);
     if (c == 0.0) return;
     const double y = sample.targets[i];
+    const double mu = levels[i];
     const double alpha = loss.dual_step(y, 0.0, z[i] + b, mu);
     sum.first -= c * alpha;
     sum.second += c * smoothed_curvature(loss, y, z[i] + b, mu, alpha);
@@ -194,11 +196,11 @@ double best_bias(const loss::Any& loss, const Sample& sample, std::span<const do
       loss);
 }
 
-double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double mu,
-                          double start) {
+double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z,
+                          const Levels& levels, double start) {
   return std::visit(
       [&](const auto& l) {
-        return search_root([&](double b) { return smoothed_slope_at(l, sample, z, mu, b); },
+        return search_root([&](double b) { return smoothed_slope_at(l, sample, z, levels, b); },
                            64 * unit_roundoff * sample.weight_sum, start);
       },
       loss);

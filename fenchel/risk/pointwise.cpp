@@ -4,6 +4,16 @@
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::risk {
+namespace {
+
+// phi_mu(z) = min over v of phi(v) + (v - z)^2 / (2 mu), at v = z + mu alpha: two terms that are not negative.
+template <class L>
+double envelope(const L& loss, double y, double z, double mu, double alpha) {
+  return loss.value(y, z + mu * alpha) + 0.5 * mu * alpha * alpha;
+}
+
+}  // namespace
+
 Pointwise::Pointwise(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias)
     : map_(design),
       sample_(sample),
@@ -26,8 +36,8 @@ void Pointwise::margins(std::span<const double> w, std::vector<double>& z) const
 void Pointwise::settle(State& state) const {
   if (!free_bias_) {
     state.b = 0.0;
-  } else if (mu_ > 0.0) {
-    state.b = best_smoothed_bias(loss_, sample_, state.z, mu_, state.b);
+  } else if (levels_.mu > 0.0) {
+    state.b = best_smoothed_bias(loss_, sample_, state.z, levels_, state.b);
   } else {
     state.b = best_bias(loss_, sample_, state.z, state.b);
   }
@@ -42,15 +52,9 @@ void Pointwise::extrapolate(const State& a, const State& b, double t, State& res
   settle(result);
 }
 
-// phi_mu(z) = min over v of phi(v) + (v - z)^2 / (2 mu), at v = z + mu alpha: two terms that are not negative.
-template <class L>
-double Pointwise::envelope(const L& loss, double y, double z, double alpha) const {
-  return loss.value(y, z + mu_ * alpha) + 0.5 * mu_ * alpha * alpha;
-}
-
-void Pointwise::smooth(double mu) {
-  if (!(mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
-  mu_ = mu;
+void Pointwise::smooth(const Levels& levels) {
+  if (!(levels.mu > 0.0)) throw Error(Fault::usage, "the level of smoothing has to be positive");
+  levels_ = levels;
 }
 
 double Pointwise::unsmoothed_value(const State& state) const {
@@ -66,15 +70,15 @@ double Pointwise::unsmoothed_value(const State& state) const {
 }
 
 double Pointwise::value(const State& state) const {
-  if (mu_ == 0.0) return unsmoothed_value(state);
+  if (levels_.mu == 0.0) return unsmoothed_value(state);
   return std::visit(
       [&](const auto& l) {
         const auto sum = block_sum<CompensatedSum>(state.z.size(), [&](std::size_t i, CompensatedSum& s) {
           const double c = sample_.weight(i);
           if (c == 0.0) return;
           const double z = state.z[i] + state.b;
-          const double alpha = l.dual_step(sample_.targets[i], 0.0, z, mu_);
-          s.add(c * envelope(l, sample_.targets[i], z, alpha));
+          const double alpha = l.dual_step(sample_.targets[i], 0.0, z, levels_[i]);
+          s.add(c * envelope(l, sample_.targets[i], z, levels_[i], alpha));
         });
         return sum.total() / sample_.weight_sum;
       },
@@ -89,7 +93,7 @@ double Pointwise::gradient(const State& state, std::span<double> gradient) {
           const double y = sample_.targets[i];
           const double z = state.z[i] + state.b;
           set_dual(l, i, z);
-          if (c != 0.0) s.add(c * (mu_ > 0.0 ? envelope(l, y, z, alpha_[i]) : l.value(y, z)));
+          if (c != 0.0) s.add(c * (levels_.mu > 0.0 ? envelope(l, y, z, levels_[i], alpha_[i]) : l.value(y, z)));
         });
         return sum.total() / sample_.weight_sum;
       },

@@ -7,7 +7,7 @@
 //     phi_mu(z) = max over alpha of -phi*(-alpha) - alpha z - (mu/2) alpha^2,   alpha_mu(z) = the maximiser = -phi_mu'(z),
 //     R_mu <= R <= R_mu + mu D,   D = the largest (1/sum c) sum_i (c_i/2) alpha_i^2,
 // which is (1/mu)-smooth in z. Under a free bias, minimising R_mu over b makes alpha the projection onto the box and
-// sum c alpha = 0 (minimax).
+// sum c alpha = 0 (minimax). Rows may have levels of their own, mu s_i in place of mu (Levels).
 #pragma once
 
 #include <span>
@@ -27,12 +27,22 @@ struct Sample {
   [[nodiscard]] double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
 };
 
+// The level of smoothing of each row, mu s_i. The factors s_i > 0 are relative: where they have the mean sum_i c_i s_i / sum c = 1,
+// smoothing costs no more than with one level mu for all.
+struct Levels {
+  double mu = 0.0;
+  std::span<const double> factors = {};  // empty: all 1
+
+  [[nodiscard]] double factor(std::size_t i) const { return factors.empty() ? 1.0 : factors[i]; }
+  [[nodiscard]] double operator[](std::size_t i) const { return mu * factor(i); }
+};
+
 // A minimiser b of sum_i c_i phi(y_i, z_i + b), searched from `start`; the best point found where none exists. Exact, in
 // linear time, for losses that are piecewise linear.
 double best_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double start);
 // The same for phi_mu, mu > 0.
-double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z, double mu,
-                          double start);
+double best_smoothed_bias(const loss::Any& loss, const Sample& sample, std::span<const double> z,
+                          const Levels& levels, double start);
 
 class Pointwise {
  public:
@@ -44,11 +54,12 @@ class Pointwise {
   Pointwise(const data::Design& design, const Sample& sample, const loss::Any& loss, bool free_bias);
 
   [[nodiscard]] std::size_t dimension() const { return map_.cols(); }
-  // From now on everything below is about R_mu; states from before have to be settled again. Refuses mu = 0.
-  void smooth(double mu);
-  [[nodiscard]] double smoothing() const { return mu_; }
-  // gamma such that the loss in use is (1/gamma)-smooth in z.
-  [[nodiscard]] double smoothness() const { return loss::smoothness(loss_) + mu_; }
+  // From now on everything below is about R_mu; states from before have to be settled again. Refuses mu = 0. Factors are for
+  // losses that are not smooth by themselves, and have to outlive the risk.
+  void smooth(const Levels& levels);
+  [[nodiscard]] double smoothing() const { return levels_.mu; }
+  // gamma such that the loss in use is (1/gamma)-smooth in z, or 1/(gamma s_i) where rows have levels of their own.
+  [[nodiscard]] double smoothness() const { return loss::smoothness(loss_) + levels_.mu; }
   // The state of w; one pass. `bias_hint` is where the search for the free bias starts.
   void locate(std::span<const double> w, double bias_hint, State& state) const;
   // The state of a + t (b - a), without a pass.
@@ -82,14 +93,11 @@ class Pointwise {
   template <class L>
   void set_dual(const L& loss, std::size_t i, double z);
   void balance(const State& state);  // moves alpha_ inside the subdifferentials to sum c alpha = 0
-  template <class L>
-  [[nodiscard]] double envelope(const L& loss, double y, double z, double alpha) const;
-
   data::LinearMap map_;
   Sample sample_;
   loss::Any loss_;
   bool free_bias_;
-  double mu_ = 0.0;
+  Levels levels_;
   std::vector<double> alpha_;
   std::vector<double> scaled_;  // -c_i alpha_i / sum c
 };
@@ -97,7 +105,7 @@ class Pointwise {
 template <class L>
 void Pointwise::set_dual(const L& loss, std::size_t i, double z) {
   const double y = sample_.targets[i];
-  const double slope = mu_ > 0.0 ? -loss.dual_step(y, 0.0, z, mu_) : loss.derivative(y, z);
+  const double slope = levels_.mu > 0.0 ? -loss.dual_step(y, 0.0, z, levels_[i]) : loss.derivative(y, z);
   alpha_[i] = loss::project_dual(loss, y, -slope);
   scaled_[i] = sample_.weight(i) / sample_.weight_sum * -alpha_[i];
 }

@@ -43,26 +43,28 @@ double PointwiseDual::conjugate(std::span<const double> alpha) const {
 double PointwiseDual::half_square_distance(std::span<const double> alpha, std::span<const double> centre) const {
   const auto sum = block_sum<CompensatedSum>(alpha.size(), [&](std::size_t i, CompensatedSum& s) {
     const double difference = centre.empty() ? alpha[i] : alpha[i] - centre[i];
-    s.add(rho_[i] * difference * difference);
+    s.add(length_weight(i) * difference * difference);
   });
   return 0.5 * sum.total();
 }
 
-// With the square about the centre multiplied out, this is the dual variable of the loss smoothed at the level q, at scores
-// z - q centre: so is its bias.
+// With the square about the centre multiplied out, this is the dual variable of the loss smoothed at the levels q s, at scores
+// z - q s centre: so is its bias.
 double PointwiseDual::step(std::span<const double> z, std::span<const double> centre, double q, double bias_hint,
                            std::span<double> alpha) {
+  const Levels levels{.mu = q, .factors = lengths_.factors};
   double b = 0.0;
   if (free_bias_) {
-    for (std::size_t i = 0; i < rho_.size(); ++i) scratch_[i] = centre.empty() ? z[i] : z[i] - q * centre[i];
-    b = best_smoothed_bias(loss_, sample_, scratch_, q, bias_hint);
+    for (std::size_t i = 0; i < rho_.size(); ++i)
+      scratch_[i] = centre.empty() ? z[i] : z[i] - levels[i] * centre[i];
+    b = best_smoothed_bias(loss_, sample_, scratch_, levels, bias_hint);
   }
   std::visit(
       [&](const auto& l) {
         for_each_block(alpha.size(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const double from = centre.empty() ? 0.0 : centre[i];
-            alpha[i] = rho_[i] > 0.0 ? l.dual_step(sample_.targets[i], from, z[i] + b, q) : 0.0;
+            alpha[i] = rho_[i] > 0.0 ? l.dual_step(sample_.targets[i], from, z[i] + b, levels[i]) : 0.0;
           }
         });
       },

@@ -1,7 +1,7 @@
 // The dual side of the empirical risk of a scalar loss, as an oracle for batch solvers that work on its dual vector:
 //     R(w) = max over alpha of  -<u(alpha), w> - R*(alpha),   u(alpha) = X'(rho alpha),   rho = c / sum c,
 //     R*(alpha) = sum_i rho_i phi*(-alpha_i),  with sum_i rho_i alpha_i = 0 under a free bias.
-// Lengths are ||alpha||^2 = sum_i rho_i alpha_i^2. Rows of weight 0 have alpha_i = 0.
+// Lengths are ||alpha||^2 = sum_i rho_i s_i alpha_i^2, with s = 1 or the factors of Levels. Rows of weight 0 have alpha_i = 0.
 #pragma once
 
 #include <span>
@@ -18,6 +18,10 @@ class PointwiseDual {
   [[nodiscard]] std::size_t rows() const { return map_.rows(); }
   [[nodiscard]] std::size_t dimension() const { return map_.cols(); }
   [[nodiscard]] std::span<const double> rho() const { return rho_; }
+  // Sets s, for a loss that is not smooth; it has to outlive this.
+  void measure_by(std::span<const double> factors) { lengths_.factors = factors; }
+  // rho_i s_i
+  [[nodiscard]] double length_weight(std::size_t i) const { return rho_[i] * lengths_.factor(i); }
   // The modulus of strong convexity of R*.
   [[nodiscard]] double convexity() const { return loss::smoothness(loss_); }
 
@@ -42,6 +46,7 @@ class PointwiseDual {
   Sample sample_;
   loss::Any loss_;
   bool free_bias_;
+  Levels lengths_{.mu = 1.0};
   std::vector<double> rho_;
   std::vector<double> scratch_;
 };

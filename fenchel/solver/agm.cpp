@@ -68,6 +68,9 @@ Agm<Kind>::Agm(Form form, const Problem& problem, const Start& start, const Cond
     least_mu_ = smallest_level * mu_;
     if (!start.w.empty()) mu_ *= warm_level;
   }
+  const bool by_row =
+      mu_ > 0.0 && !Kind::smooth(problem.loss) && conduct.gradient.weights != SmoothingWeights::equal;
+  if (by_row) passes_ahead_ = space_->weigh_rows(conduct.gradient);
   if (mu_ > 0.0) space_->smooth(mu_);
   AgmPoint point = space_->start(start);
   const CurvatureSearch search{.L = 1.0, .adaptive = adaptive_};
@@ -81,7 +84,7 @@ Agm<Kind>::Agm(Form form, const Problem& problem, const Start& start, const Cond
 
 template <class Kind>
 double Agm<Kind>::step() {
-  const double passes = method_->advance();
+  const double passes = std::exchange(passes_ahead_, 0.0) + method_->advance();
   const AgmGauge gauge = space_->gauge(*method_);
   const Estimate present{.gap = gauge.gap, .primal = gauge.primal, .scatter = 1.1};
   stationary_ = method_->stationary() && !annealed_;

@@ -18,7 +18,8 @@
 namespace fenchel::solver {
 
 template <class Kind>
-inline constexpr std::array<std::string_view, 3> agm_options{option::smoothing, option::space, option::curvature};
+inline constexpr std::array<std::string_view, 4> agm_options{option::smoothing, option::space, option::curvature,
+                                                             option::smoothing_weights};
 template <>
 inline constexpr std::array<std::string_view, 2> agm_options<AllClasses>{option::smoothing, option::curvature};
 
@@ -60,6 +61,7 @@ class Agm : public Kind::Method {
   double mu_;              // 0: not smoothed
   bool annealed_ = false;  // whether mu falls
   double least_mu_ = 0.0;
+  double passes_ahead_ = 0.0;       // taken before the first step
   double gap_at_start_ = infinity;  // of the smoothed problem, after the first step since the last restart
   std::size_t stage_steps_ = 0;
   Kept kept_;

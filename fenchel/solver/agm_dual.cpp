@@ -1,6 +1,7 @@
 #include "fenchel/risk/pointwise_dual.hpp"
 #include "fenchel/solver/agm_space.hpp"
 #include "fenchel/solver/metric.hpp"
+#include "fenchel/solver/row_levels.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -50,7 +51,7 @@ class LossConjugatePart final : public SimplePart {
     return risk_.conjugate(alpha) + mu_ * risk_.half_square_distance(alpha, {});
   }
   void mirror(std::span<const double> alpha, std::span<double> result) const override {
-    for (std::size_t i = 0; i < alpha.size(); ++i) result[i] = risk_.rho()[i] * alpha[i];
+    for (std::size_t i = 0; i < alpha.size(); ++i) result[i] = risk_.length_weight(i) * alpha[i];
   }
   [[nodiscard]] double divergence(std::span<const double> alpha, std::span<const double> centre) const override {
     return risk_.half_square_distance(alpha, centre);
@@ -87,9 +88,16 @@ class DualSpace final : public AgmSpace<OneOutput> {
     at_mean_.b = start.b;
     return point;
   }
+  double weigh_rows(const GradientChoices& choices) override {
+    constexpr double worth = 0.9;
+    levels_ = row_levels(problem_, inverse_curvatures(problem_.penalty, problem_.dimension()), choices, worth);
+    if (!levels_.factors.empty()) curvature_bound_ = levels_.curvature_bound;
+    dual_.measure_by(levels_.factors);
+    return levels_.passes;
+  }
   void smooth(double mu) override {
     losses_.smooth(mu);
-    risk_.smooth(mu);
+    risk_.smooth({.mu = mu, .factors = levels_.factors});
   }
   [[nodiscard]] double curvature_bound() const override { return curvature_bound_; }
   [[nodiscard]] double curvature_growth(double /*fall*/) const override { return 1.0; }
@@ -114,6 +122,7 @@ class DualSpace final : public AgmSpace<OneOutput> {
 
  private:
   problem::Problem problem_;
+  RowLevels levels_;
   risk::PointwiseDual dual_;
   ConjugatePart conjugate_;
   LossConjugatePart losses_;

@@ -5,6 +5,7 @@
 #include "fenchel/base/sum.hpp"
 #include "fenchel/solver/agm_space.hpp"
 #include "fenchel/solver/metric.hpp"
+#include "fenchel/solver/row_levels.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -21,10 +22,13 @@ class RiskPart final : public SmoothPart {
         risk_(problem.design, problem.sample, problem.loss, problem.free_bias),
         alpha_(problem.rows() * width_) {}
 
-  [[nodiscard]] Risk& risk() { return risk_; }
+  void smooth(double mu, std::span<const double> factors) {
+    levels_ = {.mu = mu, .factors = factors};
+    Kind::set_levels(risk_, mu, factors);
+  }
   [[nodiscard]] const Risk& risk() const { return risk_; }
   [[nodiscard]] std::span<const double> alpha() const { return alpha_; }
-  // The average of (1/sum c) sum_i (c_i/2) ||alpha_i||^2, alpha that of each gradient.
+  // The average of (1/sum c) sum_i (c_i/2) s_i ||alpha_i||^2, alpha that of each gradient.
   [[nodiscard]] double half_square() const { return half_square_; }
 
   void locate(AgmPoint& point) override { risk_.margins(point.x, point.image); }
@@ -52,7 +56,7 @@ class RiskPart final : public SmoothPart {
         alpha_[e] = (1.0 - theta) * alpha_[e] + theta * latest[e];
         square += latest[e] * latest[e];
       }
-      s.add(0.5 * sample_.weight(i) * square);
+      s.add(0.5 * sample_.weight(i) * levels_.factor(i) * square);
     });
     half_square_ = (1.0 - theta) * half_square_ + theta * (sum.total() / sample_.weight_sum);
   }
@@ -72,6 +76,7 @@ class RiskPart final : public SmoothPart {
   }
 
   decltype(Kind::Problem::sample) sample_;
+  risk::Levels levels_;
   std::size_t width_;  // duals a row
   Risk risk_;
   State state_;
@@ -143,6 +148,19 @@ class PenaltyPart final : public SimplePart {
   double convexity_;
 };
 
+// Only losses of one output have levels by row.
+RowLevels levels_of(const problem::Problem& problem, const GradientChoices& choices) {
+  std::vector<double> inverse = metric_of(problem.penalty);
+  for (double& m : inverse) m = 1.0 / m;
+  // Only rows as near to a kink as their level bend a smoothed risk, and wider levels catch more of them: the curvature that is
+  // searched falls by less than Gamma.
+  constexpr double worth_of_search = 0.5;
+  return row_levels(problem, inverse, choices, worth_of_search);
+}
+RowLevels levels_of(const problem::MulticlassProblem& /*problem*/, const GradientChoices& /*choices*/) {
+  return {};
+}
+
 template <class Kind>
 class PrimalSpace final : public AgmSpace<Kind> {
  public:
@@ -150,7 +168,7 @@ class PrimalSpace final : public AgmSpace<Kind> {
       : problem_(problem),
         risk_(problem),
         penalty_(Kind::penalty(problem)),
-        mean_square_norm_(mean_square_norm(problem, metric_of(problem.penalty))) {}
+        curvature_(mean_square_norm(problem, metric_of(problem.penalty))) {}
 
   SmoothPart& smooth_part() override { return risk_; }
   SimplePart& simple_part() override { return penalty_; }
@@ -162,8 +180,13 @@ class PrimalSpace final : public AgmSpace<Kind> {
     risk_.locate(point);
     return point;
   }
-  void smooth(double mu) override { risk_.risk().smooth(mu); }
-  [[nodiscard]] double curvature_bound() const override { return mean_square_norm_ / risk_.risk().smoothness(); }
+  double weigh_rows(const GradientChoices& choices) override {
+    levels_ = levels_of(problem_, choices);
+    if (!levels_.factors.empty()) curvature_ = levels_.curvature_bound;
+    return levels_.passes;
+  }
+  void smooth(double mu) override { risk_.smooth(mu, levels_.factors); }
+  [[nodiscard]] double curvature_bound() const override { return curvature_ / risk_.risk().smoothness(); }
   [[nodiscard]] double curvature_growth(double fall) const override { return fall; }
 
   // The dual point of the averaged gradients: its value is offset + mu half_square - Omega*(-slope), after scaling by
@@ -194,9 +217,10 @@ class PrimalSpace final : public AgmSpace<Kind> {
 
  private:
   typename Kind::Problem problem_;
+  RowLevels levels_;
   RiskPart<Kind> risk_;
   PenaltyPart penalty_;
-  double mean_square_norm_;
+  double curvature_;            // that of f, times the smoothness of the loss
   typename Kind::Bias bias_{};  // of the last candidate
   bool latest_is_better_ = false;
 };

@@ -33,6 +33,9 @@ class AgmSpace {
   [[nodiscard]] virtual SmoothPart& smooth_part() = 0;
   [[nodiscard]] virtual SimplePart& simple_part() = 0;
   virtual AgmPoint start(const typename Kind::Start& start) = 0;  // one pass
+  // Before anything is smoothed: gives rows levels of smoothing of their own, where this is asked for or pays
+  // (row_levels.hpp). Returns the passes it took.
+  virtual double weigh_rows(const GradientChoices& choices) = 0;
   virtual void smooth(double mu) = 0;
   // A bound on the curvature of f.
   [[nodiscard]] virtual double curvature_bound() const = 0;

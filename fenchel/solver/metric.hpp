@@ -71,11 +71,16 @@ inline double gradient_gap(const penalty::Regularizer& penalty, double risk, std
   return sum;
 }
 
+// The largest curvatures of the conjugate of a strongly convex penalty.
+inline std::vector<double> inverse_curvatures(const penalty::Separable& penalty, std::size_t dimension) {
+  std::vector<double> inverse(dimension);
+  for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / penalty[j].l2;
+  return inverse;
+}
+
 // A bound on the curvature of alpha -> Omega*(u(alpha)); needs a strongly convex penalty.
 inline double conjugate_curvature(const penalty::Separable& penalty, const risk::PointwiseDual& risk) {
-  std::vector<double> inverse(risk.dimension());
-  for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / penalty[j].l2;
-  return risk.mean_square_norm(inverse);
+  return risk.mean_square_norm(inverse_curvatures(penalty, risk.dimension()));
 }
 
 }  // namespace fenchel::solver

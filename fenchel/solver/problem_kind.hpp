@@ -29,6 +29,10 @@ struct OneOutput {
   static std::size_t width(const Problem& /*problem*/) { return 1; }
   static penalty::Regularizer penalty(const Problem& problem) { return problem.penalty; }
   static bool smooth(const Loss& loss) { return loss::smoothness(loss) > 0.0; }
+  // The level of smoothing of row i becomes mu factor_i, or mu where there are no factors.
+  static void set_levels(Risk& risk, double mu, std::span<const double> factors) {
+    risk.smooth({.mu = mu, .factors = factors});
+  }
   // What certificates ask of the penalty, or nothing.
   static std::optional<std::string_view> unproved(const penalty::Separable& /*penalty*/) { return std::nullopt; }
 
@@ -56,6 +60,7 @@ struct AllClasses {
     return problem.penalty.repeated(problem.classes());
   }
   static bool smooth(const Loss& loss) { return !std::holds_alternative<loss::MulticlassHinge>(loss); }
+  static void set_levels(Risk& risk, double mu, std::span<const double> /*factors*/) { risk.smooth(mu); }
   static std::optional<std::string_view> unproved(const penalty::Separable& penalty) {
     if (!penalty.has_unpenalized()) return std::nullopt;
     return "a penalty on every feature (lambda > 0 and no penalty factor of 0)";

@@ -47,11 +47,16 @@ enum class Space { primal, dual, dual_smooth };
 // Where the steps of gradient methods come from: trials of the curvature, or a bound on it that surely holds.
 enum class Curvature { search, bound };
 
+// The levels of smoothing of the rows: one for all, levels in proportion to the norms of the rows, or these where they
+// provably help.
+enum class SmoothingWeights { equal, norms, automatic };
+
 // Choices that accelerated gradient and excessive gap methods leave open.
 struct GradientChoices {
   std::optional<Space> space =
       {};  // empty: the dual, smoothed, where the loss has corners and the penalty allows it
   Curvature curvature = Curvature::search;
+  SmoothingWeights weights = SmoothingWeights::automatic;
 };
 
 // Options about a solver's conduct, by the names users know. Every solver lists those that it takes as `takes`.
@@ -65,6 +70,7 @@ inline constexpr std::string_view acceleration = "--acceleration";
 inline constexpr std::string_view blocks = "--blocks";
 inline constexpr std::string_view batch = "--batch";
 inline constexpr std::string_view space = "--agm-space";
+inline constexpr std::string_view smoothing_weights = "--smoothing-weights";
 inline constexpr std::string_view curvature = "--curvature";
 }  // namespace option
 

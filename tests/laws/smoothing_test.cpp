@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -70,7 +71,7 @@ TEST(BestBias, GoldenHinge) {
     const double b = risk::best_bias(hinge, sample, z, 0.0);
     EXPECT_NEAR(mean_loss(hinge, sample, z, b), one["value"].get<double>(), 1e-12) << one["name"];
     const double mu = one["mu"];
-    const double smooth_b = risk::best_smoothed_bias(hinge, sample, z, mu, 0.0);
+    const double smooth_b = risk::best_smoothed_bias(hinge, sample, z, {.mu = mu}, 0.0);
     double value = 0.0;
     for (std::size_t i = 0; i < z.size(); ++i) {
       const double p = y[i] * loss::Hinge{}.dual_step(y[i], 0.0, z[i] + smooth_b, mu);
@@ -87,7 +88,7 @@ TEST(BestBias, OneClassCostsNothing) {
     const std::vector<double> targets(5, y), z{0.3, -2.0, 1e5, 4.0, -1e5};
     const risk::Sample sample{.targets = targets, .weights = {}, .weight_sum = 5.0};
     EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_bias(hinge, sample, z, 0.0)), 0.0);
-    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_smoothed_bias(hinge, sample, z, 0.1, 0.0)), 0.0);
+    EXPECT_EQ(mean_loss(hinge, sample, z, risk::best_smoothed_bias(hinge, sample, z, {.mu = 0.1}, 0.0)), 0.0);
   }
 }
 
@@ -107,8 +108,11 @@ TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
         const problem::Problem p = plan.problem(0);
         risk::Pointwise smooth(p.design, p.sample, p.loss, p.free_bias);
         const risk::Pointwise plain(p.design, p.sample, p.loss, p.free_bias);
-        smooth.smooth(mu);
         Random random(seed);
+        std::vector<double> factors;  // levels by row in every other case
+        for (std::size_t i = 0; seed % 2 == 0 && i < p.rows(); ++i) factors.push_back(std::exp(random.normal()));
+        const risk::Levels levels{.mu = mu, .factors = factors};
+        smooth.smooth(levels);
         std::vector<double> w(p.dimension());
         for (double& x : w) x = random.normal();
         risk::Pointwise::State at, exactly;
@@ -119,7 +123,7 @@ TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
           const Interval domain =
               std::visit([&](const auto& l) { return l.dual_domain(p.sample.targets[i]); }, loss);
           const double most = std::max(-domain.low, domain.high);
-          D += 0.5 * p.sample.weight(i) / p.sample.weight_sum * most * most;
+          D += 0.5 * p.sample.weight(i) / p.sample.weight_sum * levels.factor(i) * most * most;
         }
         const double value = smooth.value(at);
         EXPECT_LE(value, plain.value(exactly) + 1e-13);
@@ -128,14 +132,17 @@ TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
 
         std::vector<double> gradient(w.size());
         EXPECT_NEAR(smooth.gradient(at, gradient), value, 1e-14 * (1 + value));
-        double sum = 0.0;
+        double sum = 0.0, attained = 0.0;
         for (std::size_t i = 0; i < p.rows(); ++i) {
           const double alpha = smooth.dual()[i];
-          sum += p.sample.weight(i) / p.sample.weight_sum * alpha;
-          // phi_mu(z) + phi*(-alpha) + (mu/2) alpha^2 + alpha z = 0 for the pair, in sum the value itself.
-          EXPECT_TRUE(
-              std::visit([&](const auto& l) { return l.dual_domain(p.sample.targets[i]); }, loss).contains(alpha));
+          const double share = p.sample.weight(i) / p.sample.weight_sum;
+          sum += share * alpha;
+          // -phi*(-alpha) - alpha z - (mu s/2) alpha^2, which is phi_mu(z) for the pair, in sum the value itself.
+          const double conjugate =
+              std::visit([&](const auto& l) { return l.conjugate(p.sample.targets[i], alpha); }, loss);
+          attained += share * (-conjugate - alpha * (at.z[i] + at.b) - 0.5 * levels[i] * alpha * alpha);
         }
+        EXPECT_NEAR(attained, value, 1e-13 * (1 + value)) << title(loss) << " mu " << mu;
         if (p.free_bias) {
           EXPECT_NEAR(sum, 0.0, 1e-13);
         }
@@ -151,6 +158,50 @@ TEST(Smoothing, BracketsTheRiskAndHasItsGradient) {
           const double slope = (moved(h) - moved(-h)) / (2 * h);
           EXPECT_NEAR(slope, gradient[j], 1e-15 / h + 1e-5) << title(loss) << " mu " << mu;
         }
+      }
+    }
+  }
+}
+
+// Three rows, one of them without features, levels of their own, and a free bias: no alpha of a net in the plane sum c alpha = 0 is
+// better than that of the risk.
+TEST(Smoothing, LevelsByRowMaximizeOverThePlane) {
+  for (const loss::Any& loss : every_loss()) {
+    if (loss::smoothness(loss) > 0.0) continue;
+    const std::vector<double> targets{1.0, -1.0, -1.0}, weights{1.0, 2.0, 0.5}, factors{0.05, 1.5, 3.0};
+    const risk::Sample sample{.targets = targets, .weights = weights, .weight_sum = 3.5};
+    Case setup{.rows = {{0.0}, {1.5}, {-2.0}}, .labels = targets};
+    const data::Dataset dataset = dataset_of(setup);
+    for (const double mu : {1.0, 0.1}) {
+      for (const double w : {0.0, 0.3, -1.0}) {
+        const risk::Levels levels{.mu = mu, .factors = factors};
+        risk::Pointwise smooth({.matrix = dataset.matrix(), .constant = 0.0}, sample, loss, true);
+        smooth.smooth(levels);
+        risk::Pointwise::State at;
+        smooth.locate(std::vector<double>{w}, 0.0, at);
+        std::vector<double> gradient(1);
+        const double value = smooth.gradient(at, gradient);
+        const auto gain = [&](const std::array<double, 3>& alpha) {
+          double sum = 0.0;
+          for (std::size_t i = 0; i < 3; ++i) {
+            const double conjugate =
+                std::visit([&](const auto& l) { return l.conjugate(targets[i], alpha[i]); }, loss);
+            sum += weights[i] / 3.5 * (-conjugate - alpha[i] * at.z[i] - 0.5 * levels[i] * alpha[i] * alpha[i]);
+          }
+          return sum;
+        };
+        double best = -infinity;
+        constexpr int net = 80;
+        for (int a = -net; a <= net; ++a) {
+          for (int b = -net; b <= net; ++b) {
+            const double first = static_cast<double>(a) / net, second = static_cast<double>(b) / net;
+            best = std::max(best, gain({first, second, -(weights[0] * first + weights[1] * second) / weights[2]}));
+          }
+        }
+        EXPECT_GE(value, best - 1e-13) << title(loss);
+        EXPECT_LE(value, best + 0.05) << title(loss);
+        EXPECT_NEAR(weights[0] * smooth.dual()[0] + weights[1] * smooth.dual()[1] + weights[2] * smooth.dual()[2],
+                    0.0, 1e-13);
       }
     }
   }
@@ -216,7 +267,7 @@ TEST(Smoothing, RefusesToSmoothByNothing) {
   const registry::Plan plan(dataset, setup.settings, {}, {});
   const problem::Problem p = plan.problem(0);
   risk::Pointwise risk(p.design, p.sample, p.loss, p.free_bias);
-  refusal(Fault::usage, [&] { risk.smooth(0.0); });
+  refusal(Fault::usage, [&] { risk.smooth({.mu = 0.0}); });
   Case multiclass = multiclass_case(loss::Softmax{}, 12, 2, 3, Storage::dense64, 1);
   const data::Dataset rows = dataset_of(multiclass);
   const registry::Plan joint(rows, multiclass.settings, {}, {});
