@@ -28,6 +28,7 @@ struct MulticlassSweepState {
   double bias_step = 0.0;        // 1/kappa
   double constant = 0.0;         // value of the constant column, the last one
   std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
+  std::span<double> gains;       // of the dual, by the last visit, a row
   bool supported = false;        // whether steps are over the row's own class and those with beta > 0 only
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
 };
@@ -39,6 +40,7 @@ struct MulticlassSweepReport {
   double sampled_shares = 0.0;
   double visited_shares = 0.0;
   double gain = 0.0;  // of the dual, at least, from the concavity of the steps' own problems
+  double work = 0.0;  // entries x classes looked at
   bool changed = false;
 
   void add(const MulticlassSweepReport& other) {
@@ -47,6 +49,7 @@ struct MulticlassSweepReport {
     sampled_shares += other.sampled_shares;
     visited_shares += other.visited_shares;
     gain += other.gain;
+    work += other.work;
     changed = changed || other.changed;
   }
 };
@@ -64,6 +67,7 @@ class MulticlassSweep {
         scores_(state.stride),
         change_(state.stride),
         a_(state.classes),
+        all_(state.stride),
         next_(state.classes),
         scratch_(3 * state.classes) {}
 
@@ -80,6 +84,7 @@ class MulticlassSweep {
         continue;
       }
       margins(row, state_.targets[i]);
+      report.work += static_cast<double>(row.values.size() * state_.classes);
       report.visited_shares += state_.shares[i];
       if (until_sample-- == 0) {
         until_sample = state_.sample_every - 1;
@@ -152,8 +157,8 @@ class MulticlassSweep {
     }
     const double own = (moved[0] + moved[1]) + (moved[2] + moved[3]);
     const double square = own * own + ((squares[0] + squares[1]) + (squares[2] + squares[3]));
+    note_gain(i, 0.5 * share * state_.curvatures[i] * square, report);
     if (square == 0.0) return false;
-    report.gain += 0.5 * share * state_.curvatures[i] * square;
     change_[y] = share * own;
     for (std::size_t l = 0; l < state_.b.size(); ++l) state_.b[l] += change_[l] * state_.bias_step;
     for (std::size_t l = 0; l < k; ++l) change_[l] *= state_.inverse_l2;
@@ -181,7 +186,14 @@ class MulticlassSweep {
     if (list_.empty()) return;
     list_.push_back(static_cast<std::uint32_t>(y));
     const std::size_t m = list_.size(), own = m - 1;
-    listed_scores(row, list_, state_.stored.data(), state_.stride, scores_.data());
+    report.work += static_cast<double>(row.values.size() * m);
+    const bool many = m * lanes >= state_.stride;  // a vector instruction does that many classes at a time
+    if (many) {
+      row_scores(row, weights_, state_.stored.data(), state_.stride, all_.data());
+      for (std::size_t l = 0; l < m; ++l) scores_[l] = all_[list_[l]];
+    } else {
+      listed_scores(row, list_, state_.stored.data(), state_.stride, scores_.data());
+    }
     for (std::size_t l = 0; l < m; ++l) {
       if (state_.constant != 0.0) scores_[l] += constant_weights()[list_[l]] * state_.constant;
       if (!state_.b.empty()) scores_[l] += state_.b[list_[l]];
@@ -203,15 +215,26 @@ class MulticlassSweep {
       few[l] = -share * delta;
     }
     square += moved * moved;
+    note_gain(i, 0.5 * share * state_.curvatures[i] * square, report);
     if (square == 0.0) return;
-    report.gain += 0.5 * share * state_.curvatures[i] * square;
     few[own] = share * moved;
     for (std::size_t l = 0; l < m; ++l) {
       if (!state_.b.empty()) state_.b[list_[l]] += few[l] * state_.bias_step;
       few[l] *= state_.inverse_l2;
       if (state_.constant != 0.0) constant_weights()[list_[l]] += few[l] * state_.constant;
     }
-    add_listed(row, list_, few.data(), state_.stride, state_.stored.data());
+    if (many) {
+      std::fill(all_.begin(), all_.end(), 0.0);
+      for (std::size_t l = 0; l < m; ++l) all_[list_[l]] = few[l];
+      add_row(row, all_.data(), state_.stride, state_.stored.data());
+    } else {
+      add_listed(row, list_, few.data(), state_.stride, state_.stored.data());
+    }
+  }
+
+  void note_gain(std::uint32_t i, double gain, MulticlassSweepReport& report) const {
+    state_.gains[i] = gain;
+    report.gain += gain;
   }
 
   // Lists the classes that have changed, where they are so few that going through the list is the shorter way: a vector
@@ -234,7 +257,7 @@ class MulticlassSweep {
   const L& loss_;
   const Weights& weights_;
   MulticlassSweepState& state_;
-  std::vector<double> scores_, change_, a_, next_, scratch_;
+  std::vector<double> scores_, change_, a_, all_, next_, scratch_;
   std::vector<std::uint32_t> list_;  // of classes
 };
 

@@ -35,6 +35,9 @@ struct MulticlassHinge {
   void curvature(std::size_t /*y*/, std::span<const double> /*beta*/, std::span<double> result) const {
     std::fill(result.begin(), result.end(), 0.0);
   }
+  void proximal_curvature(std::size_t y, std::span<const double> beta, double q, std::span<double> result) const {
+    simplex_family::proximal_curvature(y, beta, 0.0, q, result);
+  }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {
     simplex_family::dual_step(y, a, q, 0.0, beta, result, scratch);

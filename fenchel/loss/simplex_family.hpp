@@ -142,4 +142,19 @@ inline void curvature(std::size_t y, std::span<const double> beta, double gamma,
   if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = infinity;
 }
 
+// The weights of spread.hpp for the second derivative of
+//     a -> max over t of  t.a - phi*(t) - (q/2) (||t - c||^2 + (sum t - sum c)^2),
+// the loss smoothed about a dual vector c, where the maximiser, dual_step(), is beta: in t_j the curvature is gamma + q, in the sum,
+// unless the cap holds it, q.
+inline void proximal_curvature(std::size_t y, std::span<const double> beta, double gamma, double q,
+                               std::span<double> result) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < beta.size(); ++j) {
+    const double b = j == y ? 0.0 : beta[j];
+    result[j] = b > 0.0 ? 1.0 / (gamma + q) : 0.0;
+    sum += b;
+  }
+  if (sum > 0.0 && sum < 1.0 - 1e-12) result[y] = 1.0 / q;
+}
+
 }  // namespace fenchel::loss::simplex_family

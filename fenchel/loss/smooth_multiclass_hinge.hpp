@@ -44,6 +44,9 @@ struct SmoothMulticlassHinge {
   void curvature(std::size_t y, std::span<const double> beta, std::span<double> result) const {
     simplex_family::curvature(y, beta, gamma, result);
   }
+  void proximal_curvature(std::size_t y, std::span<const double> beta, double q, std::span<double> result) const {
+    simplex_family::proximal_curvature(y, beta, gamma, q, result);
+  }
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const {
     simplex_family::dual_step(y, a, q, gamma, beta, result, scratch);

@@ -13,11 +13,12 @@ constexpr std::size_t rows_in_task = 128;
 
 // Buffers for one row.
 struct RowScratch {
-  explicit RowScratch(std::size_t k) : numbers(4 * k), classes(k) {}
+  explicit RowScratch(std::size_t k) : numbers(7 * k), classes(k) {}
   std::span<double> margins() { return std::span(numbers).first(classes); }
   std::span<double> duals() { return std::span(numbers).subspan(classes, classes); }
   std::span<double> weights() { return std::span(numbers).subspan(2 * classes, classes); }
   std::span<double> moved() { return std::span(numbers).subspan(3 * classes, classes); }
+  std::span<double> scratch() { return std::span(numbers).subspan(4 * classes, 3 * classes); }
 
   std::vector<double> numbers;
   std::size_t classes;
@@ -27,9 +28,9 @@ struct Nothing {
   void add(const Nothing& /*other*/) {}
 };
 
-struct Total {
+struct Brackets {
   double value = 0.0;
-  void add(const Total& other) { value += other.value; }
+  void add(const Brackets& other) { value += other.value; }
 };
 
 loss::RowPoint point_at(std::size_t y, std::span<const double> a, std::span<const double> beta) {
@@ -41,49 +42,71 @@ loss::RowPoint point_at(std::size_t y, std::span<const double> a, std::span<cons
 }  // namespace
 
 ClassModel::ClassModel(const problem::MulticlassProblem& problem, std::size_t stride)
-    : loss_(problem.loss), sample_(problem.sample), stride_(stride) {}
+    : loss_(problem.loss),
+      sample_(problem.sample),
+      stride_(stride),
+      smoothed_(std::visit([](const auto& l) { return l.sparse_dual; }, problem.loss)) {}
+
+void ClassModel::center(std::span<const double> beta, double q) {
+  center_.assign(beta.begin(), beta.end());
+  q_ = q;
+}
+
+template <class L>
+void ClassModel::differentiate(const L& loss, std::size_t i, std::span<const double> margins,
+                               std::span<double> beta, std::span<double> weights, std::span<double> scratch) const {
+  const std::size_t y = sample_.targets[i];
+  if constexpr (L::sparse_dual) {
+    loss.dual_step(y, margins, q_, std::span(center_).subspan(i * stride_, sample_.classes), beta, scratch);
+    loss.proximal_curvature(y, beta, q_, weights);
+  } else {
+    loss.dual(y, margins, beta);
+    loss.curvature(y, beta, weights);
+  }
+}
 
 // Calls visit(i, share, sums, buffers) for every row that counts, in parallel; sums are combined in order.
-template <class Sums, class Visit>
-Sums ClassModel::sum_rows(Visit&& visit) const {
+template <class Total, class Visit>
+Total ClassModel::sum_rows(Visit&& visit) const {
   const std::size_t n = sample_.targets.size();
   const std::size_t tasks = (n + rows_in_task - 1) / rows_in_task;
-  std::vector<Sums> parts(tasks);
+  std::vector<Total> parts(tasks);
   parallel_for(tasks, [&](std::size_t task) {
     RowScratch buffers(sample_.classes);
-    Sums local;
+    Total local;
     for (std::size_t i = task * rows_in_task; i < std::min(n, (task + 1) * rows_in_task); ++i) {
       const double share = sample_.weight(i) / sample_.weight_sum;
       if (share > 0.0) visit(i, share, local, buffers);
     }
     parts[task] = local;
   });
-  Sums total;
-  for (const Sums& part : parts) total.add(part);
+  Total total;
+  for (const Total& part : parts) total.add(part);
   return total;
 }
 
-double ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,
-                          std::span<double> h) const {
+ClassModel::Sums ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,
+                                    std::span<double> h) const {
   const std::size_t k = sample_.classes;
   return std::visit(
       [&](const auto& loss) {
-        return sum_rows<Total>([&](std::size_t i, double share, Total& risk, RowScratch& row) {
-                 const std::size_t y = sample_.targets[i], at = i * stride_;
-                 risk::margins_of(z.subspan(at, k), {}, y, row.margins());
-                 loss.dual(y, row.margins(), row.duals());
-                 loss.curvature(y, row.duals(), row.weights());
-                 double sum = 0.0;
-                 for (std::size_t l = 0; l < k; ++l) {
-                   h[at + l] = share * row.weights()[l];
-                   beta[at + l] = l == y ? 0.0 : row.duals()[l];
-                   slope[at + l] = share * beta[at + l];
-                   sum += slope[at + l];
-                 }
-                 slope[at + y] = -sum;
-                 risk.value += share * loss.value(y, row.margins());
-               })
-            .value;
+        return sum_rows<Sums>([&](std::size_t i, double share, Sums& sums, RowScratch& row) {
+          const std::size_t y = sample_.targets[i], at = i * stride_;
+          risk::margins_of(z.subspan(at, k), {}, y, row.margins());
+          differentiate(loss, i, row.margins(), row.duals(), row.weights(), row.scratch());
+          double sum = 0.0;
+          for (std::size_t l = 0; l < k; ++l) {
+            h[at + l] = share * row.weights()[l];
+            beta[at + l] = l == y ? 0.0 : row.duals()[l];
+            slope[at + l] = share * beta[at + l];
+            sum += slope[at + l];
+          }
+          slope[at + y] = -sum;
+          sums.risk += share * loss.value(y, row.margins());
+          if (smoothed_) {
+            sums.brackets += weighted_term(share, loss.fenchel_young(point_at(y, row.margins(), row.duals())));
+          }
+        });
       },
       loss_);
 }
@@ -97,8 +120,7 @@ LineSlope ClassModel::along(std::span<const double> z, std::span<const double> d
           const std::span<const double> move = dz.subspan(at, k);
           for (std::size_t l = 0; l < k; ++l) row.moved()[l] = z[at + l] + t * move[l];
           risk::margins_of(row.moved(), {}, y, row.margins());
-          loss.dual(y, row.margins(), row.duals());
-          loss.curvature(y, row.duals(), row.weights());
+          differentiate(loss, i, row.margins(), row.duals(), row.weights(), row.scratch());
           double first = 0.0;
           for (std::size_t l = 0; l < k; ++l) first += l == y ? 0.0 : row.duals()[l] * (move[l] - move[y]);
           sums.first += share * first;
@@ -106,6 +128,39 @@ LineSlope ClassModel::along(std::span<const double> z, std::span<const double> d
         });
       },
       loss_);
+}
+
+ClassModel::Ray ClassModel::along_ray(std::span<const double> z, double t) const {
+  const std::size_t k = sample_.classes;
+  return std::visit(
+      [&](const auto& loss) {
+        return sum_rows<Ray>([&](std::size_t i, double share, Ray& sums, RowScratch& row) {
+          const std::size_t y = sample_.targets[i];
+          risk::margins_of(z.subspan(i * stride_, k), {}, y, row.moved());
+          for (std::size_t l = 0; l < k; ++l) row.margins()[l] = t * row.moved()[l];
+          loss.dual(y, row.margins(), row.duals());
+          double slope = 0.0;
+          for (std::size_t l = 0; l < k; ++l) slope += l == y ? 0.0 : row.duals()[l] * row.moved()[l];
+          sums.risk += share * loss.value(y, row.margins());
+          sums.slope += share * slope;
+        });
+      },
+      loss_);
+}
+
+// By bisection on the slope of a convex function.
+ClassModel::Multiple ClassModel::best_multiple(std::span<const double> z, double penalty) const {
+  constexpr int bisections = 20;
+  constexpr double largest = 4.0;
+  double low = 0.0, high = largest;
+  for (int n = 0; n < bisections; ++n) {
+    const double t = 0.5 * (low + high);
+    (along_ray(z, t).slope + 2 * t * penalty > 0.0 ? high : low) = t;
+  }
+  Multiple best{.factor = high, .value = along_ray(z, high).risk + high * high * penalty};
+  best.value_at_one = along_ray(z, 1.0).risk + penalty;
+  if (!(best.value < best.value_at_one)) best = {1.0, best.value_at_one, best.value_at_one};
+  return best;
 }
 
 void ClassModel::linearize(std::span<const double> dz, double t, std::span<const double> h,
@@ -123,7 +178,7 @@ double ClassModel::admit(std::span<const double> z, std::span<double> beta, std:
   const std::size_t k = sample_.classes;
   return std::visit(
       [&](const auto& loss) {
-        return sum_rows<Total>([&](std::size_t i, double share, Total& brackets, RowScratch& row) {
+        return sum_rows<Brackets>([&](std::size_t i, double share, Brackets& brackets, RowScratch& row) {
                  const std::size_t y = sample_.targets[i], at = i * stride_;
                  const std::span<double> own = beta.subspan(at, k);
                  double sum = 0.0, change = 0.0;

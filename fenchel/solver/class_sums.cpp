@@ -75,11 +75,21 @@ std::vector<std::size_t> row_pieces(const data::Matrix& matrix, std::span<const 
 }  // namespace
 
 ClassSums::ClassSums(const data::Design& design, std::size_t classes, std::vector<std::uint32_t> rows)
-    : design_(design),
-      stride_(kernel::padded(classes)),
-      rows_(std::move(rows)),
-      pieces_(row_pieces(design.matrix, rows_, design.cols())),
-      ranges_(column_ranges(design.matrix)) {}
+    : design_(design), stride_(kernel::padded(classes)), ranges_(column_ranges(design.matrix)) {
+  select(std::move(rows));
+}
+
+void ClassSums::select(std::vector<std::uint32_t> rows) {
+  rows_ = std::move(rows);
+  pieces_ = row_pieces(design_.matrix, rows_, design_.cols());
+  entries_ = std::visit(
+      [&](const auto& m) {
+        double sum = 0.0;
+        for (const std::uint32_t i : rows_) sum += static_cast<double>(m.row(i).values.size());
+        return sum;
+      },
+      design_.matrix);
+}
 
 template <class Row>
 void ClassSums::score(std::size_t i, const Row& row, std::span<const double> v, std::span<double> z) const {

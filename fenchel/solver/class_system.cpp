@@ -19,8 +19,9 @@ constexpr double same_scale_of_classes = 1e4;  // as in normal_system.cpp
 
 }  // namespace
 
-ClassSystem::ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design, ClassSums& sums)
-    : sample_(problem.sample), sums_(sums), row_sums_(design) {
+ClassSystem::ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design,
+                         const ClassSums& sums)
+    : sample_(problem.sample), sums_(sums), rows_(sums.rows().begin(), sums.rows().end()), row_sums_(design) {
   const std::size_t size = sums.dimension() * sums.stride();
   image_.assign(problem.rows() * sums.stride(), 0.0);
   for (auto* vector : {&diagonal_, &p_, &product_, &preconditioned_}) vector->assign(size, 0.0);
@@ -30,6 +31,12 @@ double ClassSystem::assemble(std::span<const double> ridge, std::span<const doub
   ridge_.assign(ridge.begin(), ridge.end());
   h_ = h;
   const std::size_t k = sample_.classes, stride = sums_.stride();
+  std::vector<std::uint32_t> curved;
+  for (const std::uint32_t i : rows_) {
+    const auto own = h_.subspan(i * stride, k);
+    if (std::any_of(own.begin(), own.end(), [](double x) { return x > 0.0; })) curved.push_back(i);
+  }
+  sums_.select(std::move(curved));
   for (const std::uint32_t i : sums_.rows()) {
     loss::spread::diagonal(sample_.targets[i], h_.subspan(i * stride, k), std::span(image_).subspan(i * stride, k));
   }
@@ -149,7 +156,7 @@ ClassSystem::Solution ClassSystem::solve(std::span<const double> rhs, std::span<
       }
     });
   }
-  const double passes = 2.0 * iterations;
+  const double passes = 2.0 * iterations * sums_.entries() / row_sums_.nonzeros();
   work_since_ += passes * static_cast<double>(sums_.stride()) * row_sums_.nonzeros();
   return {.passes = passes, .length = std::sqrt(square), .inside = inside};
 }

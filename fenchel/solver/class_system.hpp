@@ -19,7 +19,7 @@ namespace fenchel::solver {
 
 class ClassSystem {
  public:
-  ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design, ClassSums& sums);
+  ClassSystem(const problem::MulticlassProblem& problem, const data::Design& design, const ClassSums& sums);
 
   // Takes the weights as they are now; `ridge` has one number a feature. Returns the passes this took.
   double assemble(std::span<const double> ridge, std::span<const double> h);
@@ -42,7 +42,8 @@ class ClassSystem {
   void precondition(std::span<const double> r, std::span<double> result);
 
   risk::ClassSample sample_;
-  ClassSums& sums_;
+  ClassSums sums_;                   // of the rows with weights
+  std::vector<std::uint32_t> rows_;  // all that count
   RowSums row_sums_;
   std::vector<double> ridge_;
   std::span<const double> h_;

@@ -21,6 +21,15 @@ constexpr double tightest_forcing = 1e-3;
 // longer.
 constexpr double too_long_a_step = 0.25;
 constexpr double growth_of_radius = 2.0;
+// Of the smoothing, as in newton.cpp: the first width relative to the mean loss, by what it shrinks, how small it may become
+// relative to the first, and the step's own error, relative to what the smoothing costs, at which it moves on.
+constexpr double first_class_width = 2.0;
+// The first width is no less than this part of the rows' mean curvature in the dual, ||x||^2 / (lambda n): the systems of a narrower
+// one are harder than they need be while the duals are far from theirs.
+constexpr double width_of_curvature = 0.02;
+constexpr double class_shrinkage = 0.6;
+constexpr double least_class_width = 1e-10;
+constexpr double class_balance = 2.0;
 
 std::vector<std::uint32_t> counted_rows(const problem::MulticlassProblem& problem) {
   if (problem.rows() > std::numeric_limits<std::uint32_t>::max()) {
@@ -51,11 +60,8 @@ std::vector<double> laid_out(std::span<const double> values, std::size_t from, s
 
 }  // namespace
 
-std::optional<std::string_view> MulticlassNewton::missing(const loss::AnyVector& loss,
+std::optional<std::string_view> MulticlassNewton::missing(const loss::AnyVector& /*loss*/,
                                                           const penalty::Separable& penalty) {
-  if (std::visit([](const auto& l) { return l.sparse_dual; }, loss)) {
-    return "a loss with a continuous second derivative";
-  }
   if (penalty.base().l1 > 0.0 || !(penalty.strong_convexity() > 0.0)) {
     return "an l2 penalty without an l1 part, with lambda > 0 and no penalty factor of 0";
   }
@@ -71,7 +77,8 @@ MulticlassNewton::MulticlassNewton(const problem::MulticlassProblem& problem, co
       system_(problem_, design_, sums_),
       stride_(sums_.stride()),
       ridge_(design_.cols(), 0.0),
-      v_(laid_out(start.w, problem.classes(), stride_)) {
+      v_(laid_out(start.w, problem.classes(), stride_)),
+      dual_start_(laid_out(start.beta, problem.classes(), stride_)) {
   for (std::size_t j = 0; j < problem.dimension(); ++j) ridge_[j] = problem_.penalty[j].l2;
   metric_ = ridge_;
   v_.resize(design_.cols() * stride_, 0.0);
@@ -93,18 +100,47 @@ double MulticlassNewton::step() {
     return passes;
   }
   passes += go(search());
-  return passes + assess();
+  passes += assess();
+  return passes + sharpen();
 }
 
 double MulticlassNewton::begin() {
   if (begun_) return 0.0;
   begun_ = true;
   sums_.margins(v_, z_);
+  start_smoothing();
   return 1.0 + locate();
 }
 
+void MulticlassNewton::start_smoothing() {
+  if (!rows_.smoothed()) return;
+  if (dual_start_.size() != beta_.size()) dual_start_.assign(beta_.size(), 0.0);
+  linear_ = dual_start_;
+  const double brackets = rows_.admit(z_, linear_, dz_);
+  rows_.center(linear_, 1.0);
+  const double risk = rows_.locate(z_, beta_, slope_, h_).risk;
+  const double width = first_class_width * std::sqrt(risk * std::min(risk, brackets));
+  std::vector<double> inverse(problem_.dimension());
+  for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / ridge_[j];
+  double curvature = 0.0;
+  const std::vector<double> norms = data::LinearMap(problem_.design).row_square_norms(inverse);
+  for (const std::uint32_t i : sums_.rows()) {
+    const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
+    curvature += share * share * norms[i];
+  }
+  rows_.center(linear_, std::max(width > 0.0 ? width : 1.0, width_of_curvature * curvature));
+  least_q_ = least_class_width * std::max(rows_.q(), unit_roundoff * first_class_width * risk);
+}
+
+double MulticlassNewton::sharpen() {
+  if (!rows_.smoothed() || last_mismatch_ > class_balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
+  rows_.center(beta_, std::max(class_shrinkage * rows_.q(), least_q_));
+  last_mismatch_ = infinity;
+  return locate();
+}
+
 double MulticlassNewton::locate() {
-  risk_ = rows_.locate(z_, beta_, slope_, h_);
+  at_z_ = rows_.locate(z_, beta_, slope_, h_);
   if (problem_.free_bias) {
     // The mean over the classes of the biases' curvature. Where no row has a hold on them, they are treated as if a tenth of
     // one had.
@@ -114,7 +150,8 @@ double MulticlassNewton::locate() {
         if (l != problem_.sample.targets[i]) weight += h_[i * stride_ + l];
       }
     }
-    const double least = 0.1 / static_cast<double>(sums_.rows().size());
+    const double least =
+        0.1 / static_cast<double>(sums_.rows().size()) * (rows_.smoothed() ? 1.0 / rows_.q() : 1.0);
     metric_.back() = std::max(weight / static_cast<double>(problem_.classes()), least);
   }
   sums_.adjoint(slope_, gradient_);
@@ -149,7 +186,9 @@ double MulticlassNewton::search() const {
 
 double MulticlassNewton::go(double t) {
   // The radius follows the steps that the search allows, as in a trust region method.
-  if (t < too_long_a_step) {
+  if (rows_.smoothed()) {
+    radius_ = infinity;  // the second derivative says too little about far away
+  } else if (t < too_long_a_step) {
     radius_ = t * solution_.length * 2;
   } else if (!solution_.inside) {
     radius_ = std::max(radius_, t * solution_.length) * growth_of_radius;
@@ -161,8 +200,9 @@ double MulticlassNewton::go(double t) {
     v_[e] += t * direction_[e];
     residual_[e] = (1.0 - t) * gradient_[e] - t * residual_[e];
   }
-  stationary_ = !std::isfinite(move) || move <= unit_roundoff * largest;
-  rows_.linearize(dz_, t, h_, beta_, linear_);
+  const bool sharp = !rows_.smoothed() || rows_.q() <= least_q_ || at_z_.brackets <= unit_roundoff * at_z_.risk;
+  stationary_ = !std::isfinite(move) || (sharp && move <= unit_roundoff * largest);
+  if (!rows_.smoothed()) rows_.linearize(dz_, t, h_, beta_, linear_);
   for_each_block(z_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) z_[e] += t * dz_[e];
   });
@@ -183,14 +223,22 @@ double MulticlassNewton::assess() {
                  ? std::clamp(std::sqrt(own / last_mismatch_), tightest_forcing, loosest_forcing)
                  : loosest_forcing;
   last_mismatch_ = own;
-  estimate_ = {.gap = own, .primal = risk_ + penalty_of(v_), .scatter = 1.2};
-  const double passes = assess_linearized();
-  if (estimate_.gap < own) {
+  estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + penalty_of(v_), .scatter = 1.2};
+  if (rows_.smoothed()) scale_offer();
+  const double passes = rows_.smoothed() ? 0.0 : assess_linearized();
+  if (!rows_.smoothed() && estimate_.gap < own) {
     std::swap(offered_, linear_);
   } else {
     offered_ = beta_;
   }
   return passes;
+}
+
+void MulticlassNewton::scale_offer() {
+  const ClassModel::Multiple best = rows_.best_multiple(z_, penalty_of(v_));
+  scale_ = best.factor;
+  estimate_.gap = std::max(0.0, estimate_.gap - (estimate_.primal - best.value));
+  estimate_.primal = best.value;
 }
 
 double MulticlassNewton::assess_linearized() {
@@ -208,6 +256,7 @@ double MulticlassNewton::assess_linearized() {
 problem::MulticlassCandidate MulticlassNewton::candidate() {
   const std::size_t k = problem_.classes();
   w_ = laid_out(v_, stride_, k);
+  for (double& w : w_) w *= scale_;
   b_.assign(w_.begin() + static_cast<std::ptrdiff_t>(problem_.dimension() * k), w_.end());
   w_.resize(problem_.dimension() * k);
   offer_ = laid_out(offered_, stride_, k);

@@ -1,4 +1,4 @@
-// Newton's method for smooth losses of all classes under an l2 penalty: newton.hpp with k numbers side by side in place of one.
+// Newton's method for losses of all classes under an l2 penalty: newton.hpp with k numbers side by side in place of one.
 // With V = (W, b) and Lambda = diag(l2_j), 0 for free biases, it minimises
 //     F(V) = 1/2 <V, Lambda V> + sum_i s_i phi_i(z_i),    Z = X W + b,    s_i = c_i / sum c,
 // by steps  H D = -grad F  within a radius (class_system.hpp) and a search along D that needs no pass.
@@ -6,7 +6,10 @@
 // The dual point is beta = phi'(z) or, where it is better, the linearised one, beta + t H_i dz_i: it induces Lambda V up to the
 // residual of the linear system.
 //
-// Not for the losses whose duals are mostly 0: of the k^2 second derivatives of a row too many come and go with every step.
+// Losses whose duals are mostly 0 have corners, or second derivatives too many of which come and go with every step: as in
+// newton.hpp they are smoothed about a dual vector, which moves on, while the smoothing becomes narrower, where the step's own error
+// is smaller than what the smoothing costs. What is offered then is the best multiple of V: where the classes can be separated at
+// almost no loss, V itself misses most margins by a little, and pays for it at every row.
 #pragma once
 
 #include <array>
@@ -45,6 +48,9 @@ class MulticlassNewton final : public MulticlassSolver {
   double go(double t);
   double assess();  // the gap that may be claimed here
   double assess_linearized();
+  void start_smoothing();
+  void scale_offer();  // finds the best multiple of V
+  double sharpen();    // moves the centre of the smoothing
   // What the gap owes to the induced vector not being Lambda V.
   [[nodiscard]] double mismatch(std::span<const double> difference) const;
   [[nodiscard]] double penalty_of(std::span<const double> v) const;
@@ -64,7 +70,10 @@ class MulticlassNewton final : public MulticlassSolver {
   std::vector<double> z_, dz_, beta_, slope_, h_;
   std::vector<double> linear_;   // the linearised duals
   std::vector<double> offered_;  // the duals that the estimate is about
-  double risk_ = 0.0;            // at z_
+  ClassModel::Sums at_z_;
+  std::vector<double> dual_start_;
+  double scale_ = 1.0;    // of the V that is offered
+  double least_q_ = 0.0;  // how narrow the smoothing may become
 
   double last_mismatch_ = infinity;
   ClassSystem::Solution solution_;  // of the last system

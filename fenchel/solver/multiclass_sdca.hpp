@@ -2,14 +2,15 @@
 // that is k dual variables, at a time, in a fresh random order every epoch; for penalties that are strongly convex in every
 // coordinate. A free bias is solved by proximal steps on the k biases, as in sdca.hpp.
 //
-// Rows whose visits change nothing rest for a while, longer each time. That only orders the work: every row
-// comes back, and the certificate looks at all of them.
+// Rows whose visits change nothing rest for a while, longer each time (class_visits.hpp). That only orders the work: every
+// row comes back, and the certificate looks at all of them.
 //
 // A sweep over everything is followed by some over each row's own class and those with a dual variable that is not 0, the
-// support (as LIBLINEAR leaves out classes): this is shorter, and only orders the work, too.
+// support (as LIBLINEAR leaves out classes), and only over the rows that gained most of what the last one did: these are
+// shorter, and only order the work, too.
 //
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
-// candidate's weights are a running mean over the last epochs.
+// candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
 //
 // Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
 // never from the number of threads, and merging cannot lower the dual.
@@ -22,11 +23,10 @@
 #include <string_view>
 #include <vector>
 
-#include "fenchel/base/random.hpp"
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"
+#include "fenchel/solver/class_visits.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
-#include "fenchel/solver/row_visits.hpp"
 
 namespace fenchel::solver {
 
@@ -46,17 +46,17 @@ class MulticlassSdca final : public MulticlassSolver {
 
  private:
   void set_start(const MulticlassStart& start);
-  void draw_order();
-  void keep_supported();  // in the order: rows with a dual variable that is not 0
-  void shuffle_within_windows();
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights(const std::vector<double>& from);
   void update_mean(double gain);
+  void offer_best_multiple();  // of the candidate's weights
+  [[nodiscard]] double dual_value() const;
   kernel::MulticlassSweepReport sweep();
-  double sweep_support(double full_gain);  // returns the passes it took
+  void sweep_support(kernel::MulticlassSweepReport& report);  // adds its work
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
-  [[nodiscard]] double work_of(std::size_t rows) const;   // nonzeros x classes
+  [[nodiscard]] double work_of(std::size_t rows) const;  // nonzeros x classes
+  [[nodiscard]] double passes_of(double work) const;
   [[nodiscard]] double work_repaid(double copies) const;  // that many copies of the weights are worth
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
@@ -64,15 +64,11 @@ class MulticlassSdca final : public MulticlassSolver {
 
   problem::MulticlassProblem problem_;
   data::ClassMap map_;
-  Random random_;
   std::size_t stride_;
-  bool plain_;  // whether weights are stored, not u
-  std::vector<RowVisits::Window>
-      windows_;  // shuffled one by one; a single one unless the data are larger than memory
-  std::vector<std::uint32_t> order_;
-  std::vector<std::uint8_t> idle_;       // visits in a row that changed nothing
-  std::vector<std::uint8_t> rest_;       // epochs to skip
-  std::vector<double> shares_;           // c_i / sum c
+  bool plain_;                  // whether weights are stored, not u
+  std::vector<double> shares_;  // c_i / sum c
+  ClassVisits visits_;
+  std::vector<double> gains_;            // of the dual, by the last visit to the row
   std::vector<double> curvatures_;       // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
   std::vector<double> beta_;             // rows x classes
   std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
@@ -87,9 +83,12 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<std::vector<double>> copies_, biases_;  // of stored_ and b_, one a block
   std::vector<double> beta_before_;                   // of the rows that blocks work on
   bool supported_ = false;                            // see kernel::MulticlassSweepState
-  std::size_t counted_ = 0;                           // rows with a positive weight
   Estimate estimate_;
   bool stationary_ = false;
+  double credit_ = 1.0;              // the part of the estimated gap that the best multiple leaves
+  std::uint64_t next_multiple_ = 0;  // the epoch from which on one is looked for
+  double owed_ = 0.0;                // passes that candidates took
+  double last_conjugate_ = 0.0;      // of the penalty, at the last weights
   std::uint64_t epoch_ = 0;
 };
 

@@ -68,7 +68,7 @@ class Solvers(CliTest):
         self.assertEqual(of_one_score, supports["accelerated-sdca"])
         self.assertEqual(supports["sdca"]["hinge"], ["l2", "l1", "elastic-net"])
         self.assertNotIn("hinge", supports["fista"])
-        self.assertEqual(supports["newton"], dict.fromkeys([*of_one_score, "soft-max-of-hinge", "softmax"], ["l2"]))
+        self.assertEqual(supports["newton"], dict.fromkeys([*of_one_score, "multiclass-hinge", "smooth-multiclass-hinge", "soft-max-of-hinge", "softmax"], ["l2"]))
         self.assertEqual(supports["bmrm"], dict.fromkeys(LOSSES, ["l2", "elastic-net"]))
         self.assertEqual(supports["bmrm-ls"], supports["bmrm"])
         self.assertEqual(supports["pegasos"]["hinge"], ["l2"])

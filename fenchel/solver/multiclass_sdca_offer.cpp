@@ -1,0 +1,84 @@
+// The weights that sdca offers: a running mean of its own, or the best multiple of that.
+#include <algorithm>
+#include <cmath>
+
+#include "fenchel/base/parallel.hpp"
+#include "fenchel/base/sum.hpp"
+#include "fenchel/solver/class_model.hpp"
+#include "fenchel/solver/multiclass_sdca.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// The share of a gap that a multiple of the weights has to save for being looked for again at once.
+constexpr double least_saving = 0.3;
+constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the running mean
+
+}  // namespace
+
+void MulticlassSdca::write_weights(const std::vector<double>& from) {
+  const std::size_t k = problem_.classes();
+  w_.resize(problem_.dimension() * k);
+  for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      const penalty::Strength g = problem_.penalty[j];
+      for (std::size_t l = 0; l < k; ++l) {
+        const double stored = from[j * stride_ + l];
+        w_[j * k + l] = plain_ ? stored : g.conjugate_gradient(stored);
+      }
+    }
+  });
+}
+
+// A mean over many epochs where they gain little by little, the last weights alone where every epoch gains far less than the
+// one before.
+void MulticlassSdca::update_mean(double gain) {
+  const double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
+  last_gain_ = gain;
+  if (mean_.empty()) {
+    if (std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) mean_ = stored_;
+    return;
+  }
+  for_each_block(mean_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) mean_[e] += newest * (stored_[e] - mean_[e]);
+  });
+}
+
+double MulticlassSdca::dual_value() const {
+  const std::size_t k = problem_.classes();
+  return std::visit(
+      [&](const auto& loss) {
+        const CompensatedSum sum = block_sum<CompensatedSum>(shares_.size(), [&](std::size_t i,
+                                                                                 CompensatedSum& local) {
+          local.add(shares_[i] * loss.conjugate(problem_.sample.targets[i], std::span(beta_).subspan(i * k, k)));
+        });
+        return -sum.total() - last_conjugate_;
+      },
+      problem_.loss);
+}
+
+// Where the classes can be separated at almost no loss, the weights miss most margins by a little, and pay for it at every row:
+// a multiple of them does not. It takes a pass, so that it is looked for rarely where it is of little use.
+void MulticlassSdca::offer_best_multiple() {
+  const std::size_t k = problem_.classes();
+  std::vector<double> z(problem_.rows() * k);
+  map_.margins(w_, z);
+  owed_ += 1.0;
+  CompensatedSum squares;
+  for (const double w : w_) squares.add(w * w);
+  const ClassModel::Multiple best =
+      ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
+  for (double& w : w_) w *= best.factor;
+  const double gap = best.value - dual_value(), saved = best.value_at_one - best.value;
+  if (gap > 0.0 && estimate_.gap > 0.0) credit_ = std::min(1.0, credit_ * (gap / estimate_.gap));
+  next_multiple_ = saved < least_saving * (gap + saved) ? 2 * epoch_ : epoch_;
+}
+
+problem::MulticlassCandidate MulticlassSdca::candidate() {
+  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
+  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
+  if (cornered && plain_ && center_.empty() && !stationary_ && epoch_ >= next_multiple_) offer_best_multiple();
+  return {.w = w_, .b = center_, .beta = beta_};
+}
+
+}  // namespace fenchel::solver

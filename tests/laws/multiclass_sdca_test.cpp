@@ -1,0 +1,45 @@
+// Laws of multiclass dual ascent, step by step.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fenchel/problem/multiclass_certificate.hpp"
+#include "fenchel/registry/plan.hpp"
+#include "fenchel/solver/multiclass_sdca.hpp"
+#include "tests/support/multiclass.hpp"
+
+namespace fenchel::test {
+namespace {
+
+// No step of sdca lowers the dual objective: neither that of a single block nor those of two, which are merged.
+TEST(MulticlassSdca, StepsNeverLowerTheDual) {
+  for (const loss::AnyVector& loss : every_vector_loss()) {
+    for (const std::size_t blocks : {1, 2}) {
+      Case setup = multiclass_case(loss, 90, 7, 5, Storage::csr64, 21);
+      setup.settings.bias = registry::Bias::none;
+      setup.settings.lambda = 0.003;
+      setup.settings.ascent.blocks = blocks;
+      setup.settings.solver = "sdca";
+      const data::Dataset dataset = dataset_of(setup);
+      const registry::Plan plan(dataset, setup.settings);
+      const problem::MulticlassProblem problem = plan.multiclass();
+      const problem::MulticlassCertifier certifier(problem);
+      solver::Conduct conduct;
+      conduct.ascent.blocks = blocks;
+      solver::MulticlassSdca sdca(problem, {}, conduct);
+      double last = certifier.dual(sdca.candidate().beta).value;
+      const double first = last;
+      for (int step = 0; step < 60; ++step) {
+        sdca.step();
+        const double value = certifier.dual(sdca.candidate().beta).value;
+        EXPECT_GE(value, last - 1e-13 * (1 + std::fabs(last)))
+            << loss::name(loss::Chosen(loss)) << " " << blocks << " blocks, step " << step;
+        last = value;
+      }
+      EXPECT_GT(last, first + 1e-3);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fenchel::test
