@@ -16,7 +16,7 @@ MARKERS = (
     (r"runtime error: (.+)", "undefined behaviour"),
     (r"SUMMARY: \w+: ([\w-]+)", "crash"),
     (r"ALARM: working on the last Unit", "slow unit"),
-    (r"Test unit written to", "an input that was kept"),
+    (r"Test unit written to (?!.*slow-unit)", "an input that was kept"),
 )
 
 # Found by earlier runs and mended since, which the logs no longer show.
@@ -26,6 +26,9 @@ MENDED = {"binary": "a damaged label in a float32 copy escaped `--verify`"}
 def findings(text):
     found = [f"{name}: {match[1]}" if match.groups() else name
              for pattern, name in MARKERS if (match := re.search(pattern, text))]
+    slow = [int(seconds) for seconds in re.findall(r"^Slowest unit: (\d+) s", text, re.M)]
+    if slow:
+        found.append(f"an input that took {max(slow)} s beside other work")
     return found[0] if found else None  # the first says most
 
 

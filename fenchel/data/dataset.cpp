@@ -55,6 +55,7 @@ bool rows_are_uniform(const CsrStorage& rows) {
   std::visit(
       [&](const auto& values) {
         const std::span<const std::uint64_t> offsets = rows.offsets;
+        if (offsets.empty()) return;
         for_each_block(offsets.size() - 1, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end && uniform.load(std::memory_order_relaxed); ++i) {
             const auto row = values.span().subspan(offsets[i], offsets[i + 1] - offsets[i]);

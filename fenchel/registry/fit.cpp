@@ -87,7 +87,7 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
                  {.seed = plan.settings().seed,
                   .rows = row_order,
                   .ascent = plan.settings().ascent.resolve(),
-                  .gradient = plan.settings().gradient.resolve()});
+                  .gradient = plan.settings().gradient.resolve(options.max_passes)});
   run::Options remaining = options;
   remaining.time_limit = options.time_limit - clock.seconds();
   const run::MulticlassResult run = run::run(problem, *solver, remaining);
@@ -143,7 +143,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                                 .rows = row_order,
                                 .ascent = settings.ascent.resolve(),
                                 .batch = settings.batch.value_or(1),
-                                .gradient = settings.gradient.resolve()};
+                                .gradient = settings.gradient.resolve(options.max_passes)};
   const auto make = [&](const problem::Problem& problem, const solver::Start& from) {
     return entry.make(problem, from, conduct);
   };

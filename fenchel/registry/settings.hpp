@@ -41,10 +41,12 @@ struct GradientSettings {
   std::optional<solver::Curvature> curvature = {};
   std::optional<solver::SmoothingWeights> weights = {};
 
-  [[nodiscard]] solver::GradientChoices resolve() const {
+  [[nodiscard]] solver::GradientChoices resolve(double most_passes) const {
     const solver::GradientChoices own;
-    return {
-        .space = space, .curvature = curvature.value_or(own.curvature), .weights = weights.value_or(own.weights)};
+    return {.space = space,
+            .curvature = curvature.value_or(own.curvature),
+            .weights = weights.value_or(own.weights),
+            .most_passes = most_passes};
   }
 };
 

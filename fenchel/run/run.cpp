@@ -159,6 +159,7 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
 
   const double reserve = Keeper::price + afterwards;
   double last_step = 1.0;
+  bool begun = false;
   const auto limit_reached = [&]() -> std::optional<Status> {
     if (options.interrupt != nullptr && options.interrupt->load()) return Status::interrupted;
     // What is still to come after the limit is part of it.
@@ -169,7 +170,7 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
   const auto certify = [&] {
     const Stopwatch certifying;
     incumbent.certify();
-    result.passes += Keeper::price;
+    result.passes += Keeper::price + solver.passes_aside();
     result.certificate_passes += Keeper::price;
     result.certificate_seconds += certifying.seconds();
     schedule.certified(result.passes, Keeper::price, solver.estimate().gap, incumbent.certificate().gap);
@@ -180,8 +181,10 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
     return meets(incumbent.certificate(), options);
   };
 
+  result.passes = solver.passes_aside();
   for (;;) {
-    if (result.passes == 0.0 || !limit_reached()) result.passes += last_step = solver.step();
+    if (!begun || !limit_reached()) result.passes += last_step = solver.step();
+    begun = true;
     const std::optional<Status> limit = limit_reached();
     const bool last = limit.has_value() || solver.stationary();
     if (!last && !schedule.due(result.passes, solver.estimate())) continue;

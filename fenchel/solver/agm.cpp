@@ -84,7 +84,7 @@ Agm<Kind>::Agm(Form form, const Problem& problem, const Start& start, const Cond
 
 template <class Kind>
 double Agm<Kind>::step() {
-  const double passes = std::exchange(passes_ahead_, 0.0) + method_->advance();
+  const double passes = method_->advance();
   const AgmGauge gauge = space_->gauge(*method_);
   const Estimate present{.gap = gauge.gap, .primal = gauge.primal, .scatter = 1.1};
   stationary_ = method_->stationary() && !annealed_;

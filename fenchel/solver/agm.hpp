@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fenchel/solver/agm_space.hpp"
@@ -36,6 +37,7 @@ class Agm : public Kind::Method {
                                                  const penalty::Regularizer& penalty);
 
   double step() override;
+  [[nodiscard]] double passes_aside() override { return std::exchange(passes_ahead_, 0.0); }
   [[nodiscard]] Candidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   [[nodiscard]] bool stationary() const override { return stationary_; }

@@ -84,6 +84,13 @@ class DualSpace final : public AgmSpace<OneOutput> {
   AgmPoint start(const Start& start) override {
     AgmPoint point{.x = {start.alpha.begin(), start.alpha.end()}, .image = {}};
     point.x.resize(problem_.rows(), 0.0);
+    // The bound on the curvature at levels by row is one between points with sum rho alpha = 0.
+    if (problem_.free_bias && !levels_.factors.empty() && !start.alpha.empty()) {
+      constexpr double almost_a_projection = 1e6;
+      std::vector<double> balanced(problem_.rows());
+      dual_.step(std::vector<double>(problem_.rows(), 0.0), point.x, almost_a_projection, 0.0, balanced);
+      point.x = std::move(balanced);
+    }
     conjugate_.locate(point);
     at_mean_.b = start.b;
     return point;

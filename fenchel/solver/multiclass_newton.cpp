@@ -78,7 +78,7 @@ MulticlassNewton::MulticlassNewton(const problem::MulticlassProblem& problem, co
       stride_(sums_.stride()),
       ridge_(design_.cols(), 0.0),
       v_(laid_out(start.w, problem.classes(), stride_)),
-      dual_start_(laid_out(start.beta, problem.classes(), stride_)) {
+      dual_start_(rows_.smoothed() ? laid_out(start.beta, problem.classes(), stride_) : std::vector<double>()) {
   for (std::size_t j = 0; j < problem.dimension(); ++j) ridge_[j] = problem_.penalty[j].l2;
   metric_ = ridge_;
   v_.resize(design_.cols() * stride_, 0.0);
@@ -114,8 +114,7 @@ double MulticlassNewton::begin() {
 
 void MulticlassNewton::start_smoothing() {
   if (!rows_.smoothed()) return;
-  if (dual_start_.size() != beta_.size()) dual_start_.assign(beta_.size(), 0.0);
-  linear_ = dual_start_;
+  if (dual_start_.size() == linear_.size()) linear_ = std::move(dual_start_);
   const double brackets = rows_.admit(z_, linear_, dz_);
   rows_.center(linear_, 1.0);
   const double risk = rows_.locate(z_, beta_, slope_, h_).risk;

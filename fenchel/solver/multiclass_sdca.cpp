@@ -169,6 +169,7 @@ double MulticlassSdca::passes_of(double work) const {
 
 void MulticlassSdca::sweep_support(kernel::MulticlassSweepReport& report) {
   if (!plain_ || !std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss)) return;
+  if (visits_.windows().size() > 1) return;  // each of these sweeps would read the disk once more
   supported_ = true;
   const std::size_t k = problem_.classes();
   const double least =
@@ -278,7 +279,7 @@ kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& 
 }
 
 double MulticlassSdca::step() {
-  double passes = std::exchange(owed_, 0.0);
+  double passes = 0.0;
   if (++epoch_ % epochs_between_inductions == 0) {
     induce();
     passes += 1.0;

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fenchel/data/class_map.hpp"
@@ -40,6 +41,7 @@ class MulticlassSdca final : public MulticlassSolver {
   MulticlassSdca(const problem::MulticlassProblem& problem, const MulticlassStart& start, const Conduct& conduct);
 
   double step() override;
+  [[nodiscard]] double passes_aside() override { return std::exchange(owed_, 0.0); }
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   [[nodiscard]] bool stationary() const override { return stationary_; }

@@ -70,7 +70,10 @@ void MulticlassSdca::offer_best_multiple() {
       ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
   for (double& w : w_) w *= best.factor;
   const double gap = best.value - dual_value(), saved = best.value_at_one - best.value;
-  if (gap > 0.0 && estimate_.gap > 0.0) credit_ = std::min(1.0, credit_ * (gap / estimate_.gap));
+  if (gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap)) {
+    credit_ = std::min(1.0, credit_ * (gap / estimate_.gap));
+    estimate_.gap = gap;
+  }
   next_multiple_ = saved < least_saving * (gap + saved) ? 2 * epoch_ : epoch_;
 }
 

@@ -11,8 +11,11 @@ constexpr double share_of_pull = 2.0;  // a subproblem's gap may be this times (
 // and this times the gap without the added term, which says that kappa is too large. Not for a smooth loss under a plain
 // l1 penalty: there that gap is mostly the scaling of the dual point, and exact subproblems are what reduces it.
 constexpr double share_of_gap = 0.1;
-constexpr int patience = 3;          // subproblems without a lower value of the problem, after which that share
-constexpr double tightening = 0.1;   // becomes so much less
+// After so many subproblems without a lower value of the problem that share becomes so much less, while the problem's gap is large:
+// under a weak penalty it says little about how far its value is from the optimum.
+constexpr int patience = 3;
+constexpr double tightening = 0.1;
+constexpr double large_gap = 0.01;   // of the problem's value
 constexpr double few_passes = 2.0;   // kappa may fall
 constexpr double many_passes = 6.0;  // kappa should grow
 constexpr int in_a_row = 3;
@@ -52,7 +55,8 @@ ProximalAscent::Solved ProximalAscent::solve() {
     pull = ascent_.pull();
     solved.gap = ascent_.direct_gap(solved.seen);
   } while (solved.passes < most_passes && solved.seen.changed &&
-           solved.seen.smoothed_gap > std::max(share_of_pull * pull, share_of_gap_ * solved.gap));
+           solved.seen.smoothed_gap > std::max(share_of_pull * pull, allowed_share(solved.gap) * solved.gap));
+  rough_ = solved.seen.smoothed_gap > share_of_pull * pull;
   solved.losses = ascent_.losses(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
   w_.assign(ascent_.weights().begin(), ascent_.weights().end());
@@ -60,13 +64,16 @@ ProximalAscent::Solved ProximalAscent::solve() {
   return solved;
 }
 
+double ProximalAscent::allowed_share(double gap) const {
+  return tight_ && gap > large_gap * least_primal_ ? tightening * share_of_gap_ : share_of_gap_;
+}
+
 void ProximalAscent::judge(double primal) {
   if (primal < least_primal_) {
     least_primal_ = primal;
     in_vain_ = 0;
-  } else if (++in_vain_ == patience) {
-    share_of_gap_ *= tightening;
-    in_vain_ = 0;
+  } else if (rough_ && ++in_vain_ == patience) {
+    tight_ = true;
   }
 }
 

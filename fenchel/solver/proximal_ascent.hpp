@@ -23,8 +23,7 @@ class ProximalAscent {
     bool stationary = false;  // nothing would change if y moved to w
   };
   Solved solve();
-  // Of the problem without the added term, at the weights found. Where these values no longer fall, subproblems are solved too
-  // roughly: their gap was compared with that of the problem, which is far too large where the penalty is weak.
+  // The value of the problem without the added term, at the weights found. Where it no longer falls, subproblems were solved too roughly.
   void judge(double primal);
   // Goes on to the next subproblem, with its centre y and perhaps another kappa; returns the passes this took.
   double move_to(std::span<const double> y);
@@ -37,6 +36,7 @@ class ProximalAscent {
 
  private:
   [[nodiscard]] double next_kappa(double passes);
+  [[nodiscard]] double allowed_share(double gap) const;
 
   double smoothing_;
   double first_kappa_;
@@ -44,10 +44,12 @@ class ProximalAscent {
   double next_kappa_;
   DualAscent ascent_;
   std::vector<double> w_;
-  int quick_ = 0;  // subproblems in a row that were solved in no time
-  int slow_ = 0;   // or not at all
+  int quick_ = 0;       // subproblems in a row that were solved in no time
+  int slow_ = 0;        // or not at all
+  bool rough_ = false;  // the last one ended at a share of the problem's gap
   double least_primal_ = infinity;
   int in_vain_ = 0;  // subproblems since then
+  bool tight_ = false;
 };
 
 }  // namespace fenchel::solver

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double least_factor = 0.01;         // of the mean
 constexpr std::size_t lanczos_products = 12;  // for either of the two matrices
+constexpr double most_setting_up = 0.1;       // of the passes of a fit
 constexpr double worth_of_bound = 0.9;        // of the trace: it costs no more than the norms
 constexpr double trace_rounding = 1e-12;      // of the terms whose difference it is
 
@@ -146,6 +147,9 @@ std::vector<double> norm_factors(const problem::Problem& problem, std::span<cons
 
 RowLevels row_levels(const problem::Problem& problem, std::span<const double> scale, const GradientChoices& choices,
                      double worth) {
+  // Norms, traces and both eigenvalues.
+  constexpr double dearest = 5.0 + 4.0 * static_cast<double>(lanczos_products);
+  if (choices.weights == SmoothingWeights::automatic && dearest > most_setting_up * choices.most_passes) return {};
   RowScatter equal(problem, scale, {});
   std::vector<double> factors = norm_factors(problem, equal.row_norms());
   if (factors.empty()) return {.passes = equal.passes()};

@@ -6,7 +6,8 @@
 // with m = 0 or, under a free bias, the mean of x under rho / s: there sum rho alpha = 0 allows every m, and this one is the
 // best. In the terms of section 5.6 of the paper the rows are rho_i a_i and b_i^2 = rho_i s_i, whatever the weights. Its
 // b_i^2 = |a_i'v| may be worse than s = 1, or infinite. The norms s_i ~ ||a_i|| have
-//     Gamma(s) <= trace M(s) <= (sum_i rho_i ||a_i||)^2 <= trace M(1).
+//     Gamma(s) <= trace M(s) <= (sum_i rho_i ||a_i||)^2 <= trace M(1),
+// up to the factor 1.01 of the floor under them.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +59,7 @@ struct RowLevels {
   double passes = 0.0;               // over the data, that it took to find them
 };
 
-// The factors asked for. Those that pay have Gamma(s) <= worth Gamma(1), by the bounds above where the curvature is searched; where
+// The factors asked for; none where a fit of few passes leaves none for the question. Those that pay have Gamma(s) <= worth Gamma(1), by the bounds above where the curvature is searched; where
 // it is bounded by the trace, the trace is what counts.
 RowLevels row_levels(const problem::Problem& problem, std::span<const double> scale, const GradientChoices& choices,
                      double worth);

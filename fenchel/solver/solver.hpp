@@ -57,6 +57,7 @@ struct GradientChoices {
       {};  // empty: the dual, smoothed, where the loss has corners and the penalty allows it
   Curvature curvature = Curvature::search;
   SmoothingWeights weights = SmoothingWeights::automatic;
+  double most_passes = infinity;  // of the whole fit, which say what a better start may cost
 };
 
 // Options about a solver's conduct, by the names users know. Every solver lists those that it takes as `takes`.
@@ -100,6 +101,8 @@ class Method {
 
   // Improves the point; returns the passes over the data this took.
   virtual double step() = 0;
+  // Passes over the data that no step has told of, since this was last asked: for setting up, and for candidates.
+  [[nodiscard]] virtual double passes_aside() { return 0.0; }
   [[nodiscard]] virtual Estimate estimate() const = 0;
   // Whether further steps cannot change the point.
   [[nodiscard]] virtual bool stationary() const = 0;

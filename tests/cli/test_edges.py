@@ -54,6 +54,17 @@ class Edges(CliTest):
                             self.small(), "m.fenchel", code=4)
             self.assertLessEqual(fit["passes"], 20)
 
+    def test_the_limit_on_passes_holds_with_levels_by_row(self):
+        rows = []
+        for i in range(400):  # norms that differ by a factor of 1000
+            entries = (f"{j}:{((7 * i + 3 * j * j) % 11 - 5 or 6) * 10 ** (i % 4 - 2):.9g}" for j in range(1, 21))
+            rows.append(" ".join(["1" if (i * i) % 7 < 3 else "-1", *entries]))
+        data = self.write("spread.svm", "\n".join(rows) + "\n")
+        for limit in (60, 200, 800):  # the last one leaves passes for the question of eigenvalues
+            fit = self.json("train", "--loss", "hinge", "--tol", "1e-15", "--max-passes", limit, "--solver", "agm-1",
+                            data, "m.fenchel", code=4)
+            self.assertLessEqual(fit["passes"], limit + 2)  # one search of the curvature more than foreseen
+
 
 if __name__ == "__main__":
     unittest.main()

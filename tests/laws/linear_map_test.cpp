@@ -170,7 +170,12 @@ TEST(LinearMap, UniformRowsHaveTheSameBits) {
       map.margins(w, enclosed, error);
       map.adjoint(beta, u);
       map.adjoint(beta, sum, magnitude);
-      return std::vector{z, enclosed, error, u, sum, magnitude, map.row_square_norms({}), map.row_absolute_sums()};
+      std::vector<double> made(z), both(u);
+      map.margins_and_adjoint(
+          w, z, [&](std::size_t begin, std::size_t end) { std::copy_n(&beta[begin], end - begin, &made[begin]); },
+          made, both);
+      return std::vector{
+          z, enclosed, error, u, sum, magnitude, both, map.row_square_norms({}), map.row_absolute_sums()};
     };
     EXPECT_EQ(results(true), results(false));
   }
@@ -197,6 +202,13 @@ TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
     expect_same_bits(random_rows(3 * 4096 + 17, 6, 0.5, 4.0, 8), storage);
   }
   expect_same_bits(random_rows(20, 66000, 0.01, 4.0, 15), Storage::csr64);  // in bands of columns
+  // Many pieces of rows of very different lengths, with empty ones at both ends.
+  std::vector<std::vector<double>> ragged = random_rows(900, 1200, 0.6, 4.0, 19);
+  for (std::size_t i = 0; i < ragged.size(); ++i) {
+    const std::size_t kept = i < 40 || i >= 850 ? 0 : i % 7 == 0 ? 1200 : 20 * (i % 11);
+    std::fill(ragged[i].begin() + static_cast<std::ptrdiff_t>(kept), ragged[i].end(), 0.0);
+  }
+  expect_same_bits(ragged, Storage::csr64);
 }
 
 // One pass or two, with any number of threads: the same bits. The third is too wide for one pass, the fourth too small.
