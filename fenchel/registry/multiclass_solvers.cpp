@@ -41,7 +41,7 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
 // the number of columns; with few of these, newton solves its systems well, and its passes hardly depend on kappa.
 bool curvature_pays(const problem::MulticlassProblem& problem) {
   constexpr std::size_t most_columns = 1000;
-  constexpr double most_scores = 1 << 25;  // newton keeps nine numbers for each
+  constexpr double most_scores = 1 << 25;  // newton keeps eleven numbers for each
   constexpr double passes_of_newton = 20.0;
   // Where most duals are 0, sweeps over the others are short, and newton's own steps many: it pays only where kappa / n is beyond what
   // scaled data have (usps 120, where both take as long; pendigits 6e4, where sdca comes nowhere), and where weights are so few that

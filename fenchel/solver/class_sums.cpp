@@ -82,13 +82,6 @@ ClassSums::ClassSums(const data::Design& design, std::size_t classes, std::vecto
 void ClassSums::select(std::vector<std::uint32_t> rows) {
   rows_ = std::move(rows);
   pieces_ = row_pieces(design_.matrix, rows_, design_.cols());
-  entries_ = std::visit(
-      [&](const auto& m) {
-        double sum = 0.0;
-        for (const std::uint32_t i : rows_) sum += static_cast<double>(m.row(i).values.size());
-        return sum;
-      },
-      design_.matrix);
 }
 
 template <class Row>

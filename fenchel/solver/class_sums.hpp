@@ -25,8 +25,7 @@ class ClassSums {
   [[nodiscard]] std::size_t stride() const { return stride_; }
   [[nodiscard]] std::span<const std::uint32_t> rows() const { return rows_; }
 
-  void select(std::vector<std::uint32_t> rows);              // another list
-  [[nodiscard]] double entries() const { return entries_; }  // of the listed rows
+  void select(std::vector<std::uint32_t> rows);  // another list
 
   void margins(std::span<const double> v, std::span<double> z) const;
   void adjoint(std::span<const double> a, std::span<double> u);
@@ -47,7 +46,6 @@ class ClassSums {
   std::size_t stride_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> pieces_;  // of the list, with accumulators; a single one: cut by columns
-  double entries_ = 0.0;
   std::vector<std::size_t> ranges_;  // of columns, with about as many entries each
   std::vector<double> scratch_;
 };

@@ -156,7 +156,7 @@ ClassSystem::Solution ClassSystem::solve(std::span<const double> rhs, std::span<
       }
     });
   }
-  const double passes = 2.0 * iterations * sums_.entries() / row_sums_.nonzeros();
+  const double passes = 2.0 * iterations * row_sums_.nonzeros_of(sums_.rows()) / row_sums_.nonzeros();
   work_since_ += passes * static_cast<double>(sums_.stride()) * row_sums_.nonzeros();
   return {.passes = passes, .length = std::sqrt(square), .inside = inside};
 }

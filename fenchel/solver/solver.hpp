@@ -48,7 +48,7 @@ enum class Space { primal, dual, dual_smooth };
 enum class Curvature { search, bound };
 
 // The levels of smoothing of the rows: one for all, levels in proportion to the norms of the rows, or these where they
-// provably help.
+// help as far as bounds tell.
 enum class SmoothingWeights { equal, norms, automatic };
 
 // Choices that accelerated gradient and excessive gap methods leave open.

@@ -1,7 +1,7 @@
 """Our numbers against those of scikit-learn, NumPy and SciPy: what `convert` writes is, bit for bit, what their readers make
 of the same files. The binary form is read here by its description alone.
 
-All files of FENCHEL_DATA are compared. Up to 5 MB of text: every value, label and query id with scikit-learn's reader, in
+All files of FENCHEL_DATA are compared. Up to 10 MB of text: every value, label and query id with scikit-learn's reader, in
 both precisions. Larger ones, for which that reader takes too long: the number of rows and of values, every label,
 and the values of a random sample of 3000 lines with Python's own parse of them. Up to 1 MB: MatrixMarket, npy and csv, too."""
 
@@ -29,7 +29,7 @@ if not CLI or not os.access(CLI, os.X_OK):
 if not DATA or not Path(DATA).is_dir():
     raise unittest.SkipTest("FENCHEL_DATA does not name a directory")
 
-LARGE = 5e6  # bytes of text for scikit-learn's reader
+LARGE = 10e6  # bytes of text for scikit-learn's reader
 SAMPLE = 3000  # lines of files that are larger
 SMALL = 1e6  # bytes of text for the peers' slower readers
 
