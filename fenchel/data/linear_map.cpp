@@ -32,6 +32,23 @@ void merge(Enclosed& entry, const Enclosed& other) {
   entry.magnitude += other.magnitude;
 }
 
+// x . w and the sum of the products' magnitudes, in four partial sums that need not wait for each other.
+template <class Row>
+Enclosed enclosed_product(const Row& row, const double* w) {
+  Enclosed part[4];
+  const std::size_t n = row.nonzeros();
+  const auto product = [&](std::size_t k) { return static_cast<double>(row.values[k]) * w[row.column(k)]; };
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    for (std::size_t l = 0; l < 4; ++l) add(part[l], product(k + l));
+  }
+  for (; k < n; ++k) add(part[0], product(k));
+  merge(part[0], part[1]);
+  merge(part[2], part[3]);
+  merge(part[0], part[2]);
+  return part[0];
+}
+
 // Boundaries of at most `count` slabs of rows with about equally many nonzeros.
 std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count) {
   return std::visit(
@@ -248,8 +265,7 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto row = m.row(i);
-      Enclosed product;
-      row.for_each_entry([&](std::size_t j, double x) { add(product, x * w[j]); });
+      Enclosed product = enclosed_product(row, w.data());
       add(product, constant);
       const auto terms = static_cast<double>(row.nonzeros() + 1);
       z[i] = product.sum;

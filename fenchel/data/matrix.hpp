@@ -22,6 +22,7 @@ struct SparseRow {
   bool uniform = false;  // all values are equal: the first one does for all
 
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] std::size_t column(std::size_t k) const { return columns[k]; }
   // Calls visit(column, value) for every stored entry, columns ascending.
   template <class Visit>
   void for_each(Visit&& visit) const {
@@ -42,6 +43,7 @@ struct DenseRow {
   std::span<const Value> values;
 
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] static std::size_t column(std::size_t k) { return k; }
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t j = 0; j < values.size(); ++j) visit(j, static_cast<double>(values[j]));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fenchel/base/sum.hpp"
 #include "fenchel/penalty/strength.hpp"
 
 namespace fenchel::penalty {
@@ -54,9 +55,9 @@ class Separable {
   }
 
   [[nodiscard]] double value(std::span<const double> w) const {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < w.size(); ++j) sum += (*this)[j].value(w[j]);
-    return sum;
+    return block_sum<CompensatedSum>(w.size(),
+                                     [&](std::size_t j, CompensatedSum& sum) { sum.add((*this)[j].value(w[j])); })
+        .total();
   }
 
  private:

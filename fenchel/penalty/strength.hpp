@@ -1,6 +1,7 @@
 // One coordinate of a separable penalty,  g(w) = l1 |w| + (l2/2) w^2,  with l1, l2 >= 0 as exact doubles.
 //     g*(u) = max(|u| - l1, 0)^2 / (2 l2);   for l2 = 0:  0 where |u| <= l1, else +infinity.
 // Fenchel-Young  g(w) + g*(u) - w u, with s = sign(w):
+//     l1 = 0:  (l2 w - u)^2 / (2 l2)
 //     l2 > 0:  w = 0:       max(|u| - l1, 0)^2 / (2 l2)
 //              s u >= l1:   (l2 |w| - (s u - l1))^2 / (2 l2)
 //              otherwise:   |w| (l1 - s u) + l2 w^2 / 2 + max(-s u - l1, 0)^2 / (2 l2)
@@ -38,8 +39,14 @@ struct Strength {
   // The bound on |u| that dual feasibility asks for.
   [[nodiscard]] double dual_bound() const { return l2 > 0.0 ? infinity : l1; }
 
+  // |l2 w - u|, rounded outward.
+  [[nodiscard]] double distance(double w, double u) const {
+    const double lw = l2 * w;
+    return widen(std::fabs(lw - u)) + (unit_roundoff * std::fabs(lw) + smallest_double);
+  }
   // Rounded outward: never below the exact value. For l2 = 0 it expects |u| <= l1.
   [[nodiscard]] double fenchel_young(double w, double u) const {
+    if (l1 == 0.0 && l2 > 0.0) return half_square(w == 0.0 ? std::fabs(u) : distance(w, u));
     const double su = w < 0.0 ? -u : u;
     const double a = std::fabs(w);
     if (l2 == 0.0) return a == 0.0 ? 0.0 : widen(a * magnitude_up(l1, -su), 3);
@@ -52,14 +59,15 @@ struct Strength {
     return widen(a * magnitude_up(l1, -su) + 0.5 * a * (l2 * a + smallest_double) + below, 6);
   }
 
- private:
-  // x^2 / (2 l2), in an order in which the square cannot underflow before the division.
+  // x^2 / (2 l2) for x >= 0, rounded outward, in an order in which the square cannot underflow before the division.
   [[nodiscard]] double half_square(double x) const {
     if (x == 0.0) return 0.0;
     // Coordinates that nothing touches have errors like that; subnormal numbers on the way would be slow.
     if (x < 0x1p-600 && l2 > 0x1p-120) return smallest_double;
     return widen(0.5 * x * (x / l2), 4);
   }
+
+ private:
   [[nodiscard]] double excess_square(double magnitude) const {
     return magnitude <= l1 ? 0.0 : half_square(magnitude_up(magnitude, -l1));
   }
