@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "fenchel/base/processor.hpp"
+
 namespace fenchel::data {
 
 namespace {
@@ -23,6 +25,12 @@ template <class Value>
     wrong |= (magnitude - least) | (magnitude + one_exponent);
   }
   return (wrong & sign) == 0;
+}
+
+[[gnu::always_inline]] inline bool ordered(const std::uint64_t* numbers, std::size_t count) {
+  std::uint64_t wrong = 0;  // in the highest bit
+  for (std::size_t k = 1; k < count; ++k) wrong |= (numbers[k] - numbers[k - 1]) | numbers[k] | numbers[k - 1];
+  return wrong >> 63 == 0;
 }
 
 [[gnu::always_inline]] inline std::uint64_t descents(const std::uint32_t* numbers, std::size_t count) {
@@ -47,29 +55,32 @@ template <class Value>
 [[gnu::target("avx2")]] std::uint64_t wide_descents(const std::uint32_t* numbers, std::size_t count) {
   return descents(numbers, count);
 }
-bool wide() {
-  static const bool supported = __builtin_cpu_supports("avx2") != 0;
-  return supported;
+[[gnu::target("avx2")]] bool wide_ordered(const std::uint64_t* numbers, std::size_t count) {
+  return ordered(numbers, count);
 }
 #else
 constexpr auto wide_fine = [](const auto* values, std::size_t count, Zeros zeros) {
   return fine(values, count, zeros);
 };
 constexpr auto wide_descents = descents;
-constexpr bool wide() { return false; }
+constexpr auto wide_ordered = ordered;
 #endif
 
 }  // namespace
 
 bool all_fine(std::span<const double> values, Zeros zeros) {
-  return wide() ? wide_fine(values.data(), values.size(), zeros) : fine(values.data(), values.size(), zeros);
+  return has_avx2() ? wide_fine(values.data(), values.size(), zeros) : fine(values.data(), values.size(), zeros);
 }
 bool all_fine(std::span<const float> values, Zeros zeros) {
-  return wide() ? wide_fine(values.data(), values.size(), zeros) : fine(values.data(), values.size(), zeros);
+  return has_avx2() ? wide_fine(values.data(), values.size(), zeros) : fine(values.data(), values.size(), zeros);
+}
+
+bool ascending(std::span<const std::uint64_t> numbers) {
+  return has_avx2() ? wide_ordered(numbers.data(), numbers.size()) : ordered(numbers.data(), numbers.size());
 }
 
 std::uint64_t descents_in(std::span<const std::uint32_t> numbers) {
-  return wide() ? wide_descents(numbers.data(), numbers.size()) : descents(numbers.data(), numbers.size());
+  return has_avx2() ? wide_descents(numbers.data(), numbers.size()) : descents(numbers.data(), numbers.size());
 }
 
 }  // namespace fenchel::data

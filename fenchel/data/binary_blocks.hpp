@@ -76,6 +76,8 @@ enum class Zeros { allowed, wrong };
 // Whether every number is finite and, if zeros are wrong, none is 0.
 [[nodiscard]] bool all_fine(std::span<const double> values, Zeros zeros);
 [[nodiscard]] bool all_fine(std::span<const float> values, Zeros zeros);
+// Whether none is less than the one before, and all are below 2^63.
+[[nodiscard]] bool ascending(std::span<const std::uint64_t> numbers);
 // How often a number is followed by one that is not larger.
 [[nodiscard]] std::uint64_t descents_in(std::span<const std::uint32_t> numbers);
 
@@ -83,19 +85,23 @@ enum class Zeros { allowed, wrong };
 template <class Value>
 std::string_view flaw_of(const BinaryLines<Value>& part) {
   if (!part.sparse()) return all_fine(part.values, Zeros::allowed) ? "" : "a value is not finite";
-  // Indexes descend at the border of two lines only: as often as borders do, and nowhere else.
-  const std::uint64_t begin = part.offsets.front();
+  if (!ascending(part.offsets)) return "its offsets are out of order";
+  if (part.indices.empty()) return "";
+  // Indexes descend at the border of two lines only: as often as borders do, and nowhere else. Then the last index of a line
+  // is its largest.
+  const std::uint64_t begin = part.offsets.front(), end = part.offsets.back();
   std::uint64_t border_descents = 0;
-  bool narrow = true;
-  for (std::uint64_t i = 0; i < part.count; ++i) {
-    const std::uint64_t from = part.offsets[i], to = part.offsets[i + 1];
-    if (from > to || to > part.offsets.back()) return "its offsets are out of order";
-    if (from == to) continue;
-    if (from > begin) border_descents += part.indices[from - begin - 1] >= part.indices[from - begin] ? 1 : 0;
-    narrow &= part.indices[to - begin - 1] < part.width;
+  std::uint32_t largest = part.indices.back();
+  for (std::uint64_t i = 1; i < part.count; ++i) {
+    const std::uint64_t border = part.offsets[i];
+    if (border == part.offsets[i - 1] || border == end)
+      continue;  // behind an empty line, or before empty ones only
+    const std::uint32_t last = part.indices[border - begin - 1];
+    border_descents += last >= part.indices[border - begin] ? 1 : 0;
+    largest = std::max(largest, last);
   }
   if (descents_in(part.indices) != border_descents) return "its indexes are not strictly ascending";
-  if (!narrow) return "an index is too large";
+  if (largest >= part.width) return "an index is too large";
   return all_fine(part.values, Zeros::wrong) ? "" : "a value is not finite, or is a zero that should not be stored";
 }
 

@@ -154,7 +154,7 @@ const Section* BinaryLayout::find(SectionKind kind) const {
 }
 
 std::uint64_t lines_in_block(std::uint64_t lines, std::uint64_t bytes) {
-  constexpr std::uint64_t wanted = std::uint64_t{1} << 20;
+  constexpr std::uint64_t wanted = std::uint64_t{1} << 18;
   const std::uint64_t in_line = std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, lines));
   return std::bit_floor(std::clamp<std::uint64_t>(wanted / in_line, 1, most_lines_in_block));
 }

@@ -71,7 +71,8 @@ struct BinaryLayout {
   return (lines + in_block - 1) / in_block;
 }
 
-// Blocks of about a mebibyte for so many lines that take so many bytes together.
+// Blocks of 128 to 256 KiB for so many lines that take so many bytes together: a block that was hashed is still in a core's
+// second cache when it is checked and used.
 [[nodiscard]] std::uint64_t lines_in_block(std::uint64_t lines, std::uint64_t bytes);
 
 [[nodiscard]] BinaryLayout lay_out(const BinaryShape& shape);

@@ -1,5 +1,7 @@
 #include "fenchel/data/checksum.hpp"
 
+#include "fenchel/base/processor.hpp"
+
 // Compiled in, XXH3 is about twice as fast as a call of a library that was built for the oldest processors.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -12,8 +14,7 @@ namespace fenchel::data {
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
 #if defined(__x86_64__)
-  static const bool avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (avx2) return fenchel_checksum_avx2(bytes.data(), bytes.size());
+  if (has_avx2()) return fenchel_checksum_avx2(bytes.data(), bytes.size());
 #endif
   return XXH3_64bits(bytes.data(), bytes.size());
 }

@@ -34,26 +34,6 @@ template <class Value>
   return dot(row.columns, w, [value = row.values.data()](std::size_t k) { return static_cast<double>(value[k]); });
 }
 
-// The same of a row with itself.
-template <class Row>
-[[gnu::always_inline]] inline double square_norm(const Row& row) {
-  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-  const std::size_t n = row.values.size();
-  const auto square = [&](std::size_t k) {
-    const auto x = static_cast<double>(row.values[k]);
-    return x * x;
-  };
-  std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += square(k);
-    s1 += square(k + 1);
-    s2 += square(k + 2);
-    s3 += square(k + 3);
-  }
-  for (; k < n; ++k) s0 += square(k);
-  return (s0 + s1) + (s2 + s3);
-}
-
 // meanwhile(j) is called before entries j to j + 7 are used.
 template <class Value, class Meanwhile>
 [[gnu::always_inline]] inline double dot(const DenseRow<Value>& row, const double* w, Meanwhile&& meanwhile) {

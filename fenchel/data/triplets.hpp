@@ -108,9 +108,11 @@ class TripletJoin {
     constexpr std::size_t rows_in_block = 1024, none = std::numeric_limits<std::size_t>::max();
     std::vector<std::optional<Duplicate>> found((rows_ + rows_in_block - 1) / rows_in_block);
     parallel_for(found.size(), [&](std::size_t block) {
+      const std::size_t begin = block * rows_in_block, end = std::min(rows_, begin + rows_in_block);
+      // A short file may announce millions of empty rows.
+      if (offsets_.data()[begin] == offsets_.data()[end]) return;
       std::vector<std::pair<std::uint32_t, Value>> scratch;
-      const std::size_t end = std::min(rows_, (block + 1) * rows_in_block);
-      for (std::size_t i = block * rows_in_block; i < end && !found[block]; ++i) {
+      for (std::size_t i = begin; i < end && !found[block]; ++i) {
         const std::size_t column = sort_row(i, scratch);
         if (column != none) found[block] = Duplicate{i, column};
       }

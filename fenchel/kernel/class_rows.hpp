@@ -10,6 +10,7 @@
 #include <span>
 #include <type_traits>
 
+#include "fenchel/base/processor.hpp"
 #include "fenchel/data/matrix.hpp"
 
 namespace fenchel::kernel {
@@ -129,10 +130,6 @@ template <int Width, class Row>
 [[gnu::target("avx2")]] void add_avx2(const Row& row, const double* change, std::size_t stride, double* w) {
   add_columns<Width>(row, change, stride, w);
 }
-inline bool has_avx2() {
-  static const bool found = __builtin_cpu_supports("avx2") != 0;
-  return found;
-}
 #endif
 
 }  // namespace detail
@@ -142,7 +139,7 @@ template <class Row, class Weights>
 void row_scores(const Row& row, const Weights& weights, const double* w, std::size_t stride, double* scores) {
   detail::in_vectors(stride, [&](auto width, std::size_t first) {
 #if defined(__x86_64__)
-    if (detail::has_avx2()) return detail::score_avx2<width()>(row, weights, w + first, stride, scores + first);
+    if (has_avx2()) return detail::score_avx2<width()>(row, weights, w + first, stride, scores + first);
 #endif
     detail::score_columns<width()>(row, weights, w + first, stride, scores + first);
   });
@@ -153,7 +150,7 @@ template <class Row>
 void add_row(const Row& row, const double* change, std::size_t stride, double* w) {
   detail::in_vectors(stride, [&](auto width, std::size_t first) {
 #if defined(__x86_64__)
-    if (detail::has_avx2()) return detail::add_avx2<width()>(row, change + first, stride, w + first);
+    if (has_avx2()) return detail::add_avx2<width()>(row, change + first, stride, w + first);
 #endif
     detail::add_columns<width()>(row, change + first, stride, w + first);
   });

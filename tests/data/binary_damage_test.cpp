@@ -185,6 +185,28 @@ TEST(BinaryDamage, WrongContentWithRightChecksums) {
   expect_says(damage(changed(sparse, SectionKind::column_values, 2, 5.0)), "not the same matrix");
 }
 
+// Empty rows at both ends and between: no border of theirs hides or makes a descent.
+TEST(BinaryDamage, IndexesBesideEmptyRows) {
+  const Dataset data{
+      .storage = CsrStorage{std::vector<std::uint64_t>{0, 0, 0, 2, 2, 2, 4, 5, 5, 5},
+                            std::vector<std::uint32_t>{1, 3, 2, 5, 0}, std::vector<double>(5, 0.1), 6},
+      .targets = {},
+      .query = {}};
+  const std::string text = stored(data);
+  EXPECT_EQ(damage(text), "nothing was thrown");
+  const auto with = [&](std::size_t entry, std::uint32_t column) {
+    std::string changed = text;
+    put(changed, at(changed, SectionKind::columns, entry * sizeof column), column);
+    repair(changed);
+    return damage(changed);
+  };
+  for (const auto [entry, column] : {std::pair{0U, 3U}, {1U, 1U}, {2U, 5U}, {3U, 2U}})
+    expect_says(with(entry, column), "not strictly ascending");
+  for (const std::size_t last : {1, 3, 4}) expect_says(with(last, 6), "an index is too large");
+  EXPECT_EQ(with(1, 2), "nothing was thrown");
+  EXPECT_EQ(with(4, 5), "nothing was thrown");
+}
+
 TEST(BinaryDamage, DamageIsFoundByTheFirstPassThatTouchesItAndNotBefore) {
   std::string text = stored(long_sample());
   const std::size_t last = std::get<CsrStorage>(long_sample().storage).offsets.back() - 1;

@@ -59,6 +59,15 @@ TEST(Binary, NoRowsAreRefusedByTheWriter) {
   EXPECT_EQ(sink.text(), "");
 }
 
+// So that a block that was hashed is still near the processor when it is checked and used.
+TEST(Binary, BlocksFitIntoTheSecondCache) {
+  for (const std::uint64_t in_row : {12, 64, 150, 3000, 200000}) {
+    const std::uint64_t in_block = lines_in_block(100000, 100000 * in_row);
+    EXPECT_LE(in_block * in_row, 256U << 10);
+    EXPECT_TRUE(in_block == most_lines_in_block || in_block * in_row > 128U << 10) << in_row;
+  }
+}
+
 TEST(Binary, ARowMayBeLongerThanABlock) {
   constexpr std::uint32_t width = 400000;
   std::vector<std::uint32_t> columns(width);

@@ -116,6 +116,18 @@ TEST(MatrixMarket, Repeats) {
             "m: the entry in row 5, column 7 stands twice");
 }
 
+// What a fuzzer found to take long: a short file with millions of rows. Those with entries are looked at all the same.
+TEST(MatrixMarket, MillionsOfEmptyRows) {
+  EXPECT_EQ(parse(coordinate + "4018954 510 0\n").rows(), 4018954U);
+  const Dataset data = parse(coordinate + "4000000 9 3\n4000000 7 2\n2000001 1 4\n4000000 3 1\n");
+  const auto& rows = std::get<CsrRows<float>>(data.matrix());
+  EXPECT_EQ(rows.row(2000000).nonzeros(), 1U);
+  EXPECT_EQ(std::vector<std::uint32_t>(rows.columns.begin(), rows.columns.end()),
+            (std::vector<std::uint32_t>{0, 2, 6}));
+  EXPECT_EQ(refusal(coordinate + "4000000 9 2\n4000000 7 2\n4000000 7 1\n"),
+            "m: the entry in row 4000000, column 7 stands twice");
+}
+
 TEST(MatrixMarket, Banners) {
   const auto banner = [](const std::string& words) { return refusal("%%MatrixMarket " + words + "\n1 1 0\n"); };
   EXPECT_EQ(banner("matrix coordinate complex general"),

@@ -132,6 +132,31 @@ TEST(LinearMap, StoragesAgree) {
   }
 }
 
+// Four sums, entry k of a whole four in sum k modulo 4 and what is left over in the first one: on every processor.
+double norm_in_fours(const std::vector<double>& entries) {
+  double s[4] = {};
+  const std::size_t whole = entries.size() / 4 * 4;
+  for (std::size_t k = 0; k < entries.size(); ++k) s[k < whole ? k % 4 : 0] += entries[k] * entries[k];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+TEST(LinearMap, NormsOfRowsOfEveryLengthHaveTheBitsOfOneOrder) {
+  Random random(31);
+  for (const Storage storage : {Storage::csr64, Storage::csr32}) {
+    std::vector<std::vector<double>> rows;
+    std::vector<double> expected;
+    for (std::size_t length = 0; length < 23; ++length) {
+      std::vector<double> entries(length);
+      for (double& x : entries) x = static_cast<double>(static_cast<float>(random.normal()));
+      expected.push_back(norm_in_fours(entries) + 0.25);
+      entries.resize(23);
+      rows.push_back(entries);
+    }
+    const data::Dataset dataset = held(rows, storage);
+    EXPECT_EQ(data::LinearMap({.matrix = dataset.matrix(), .constant = 0.5}).row_square_norms({}), expected);
+  }
+}
+
 void expect_same_bits(const std::vector<std::vector<double>>& rows, Storage storage) {
   const data::Dataset dataset = held(rows, storage);
   const std::size_t n = rows.size(), d = rows.front().size() + 1;
