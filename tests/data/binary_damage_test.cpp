@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -200,7 +201,7 @@ TEST(BinaryDamage, IndexesBesideEmptyRows) {
     repair(changed);
     return damage(changed);
   };
-  for (const auto [entry, column] : {std::pair{0U, 3U}, {1U, 1U}, {2U, 5U}, {3U, 2U}})
+  for (const auto& [entry, column] : {std::pair{0U, 3U}, {1U, 1U}, {2U, 5U}, {3U, 2U}})
     expect_says(with(entry, column), "not strictly ascending");
   for (const std::size_t last : {1, 3, 4}) expect_says(with(last, 6), "an index is too large");
   EXPECT_EQ(with(1, 2), "nothing was thrown");
