@@ -6,7 +6,6 @@
 
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/parallel.hpp"
-#include "fenchel/base/processor.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/dot.hpp"
@@ -88,33 +87,15 @@ void add_rows(const Rows& rows, std::size_t begin, std::size_t end, std::span<co
 // x_i . w in a walk along rows up to `end`. Where these are dense, asking for the row after the next uses a quarter more of the
 // memory's bandwidth than the processor's own foresight does; sparse rows gain nothing by it.
 template <class Value>
-[[gnu::always_inline]] inline double product_in_order(const CsrRows<Value>& rows, std::size_t i,
-                                                      std::size_t /*end*/, const double* w) {
+double product_in_order(const CsrRows<Value>& rows, std::size_t i, std::size_t /*end*/, const double* w) {
   return dot(rows.row(i), w);
 }
 template <class Value>
-[[gnu::always_inline]] inline double product_in_order(const DenseRows<Value>& rows, std::size_t i, std::size_t end,
-                                                      const double* w) {
+double product_in_order(const DenseRows<Value>& rows, std::size_t i, std::size_t end, const double* w) {
   const DenseRow<Value> row = rows.row(i);
   const Value* const later = row.values.data() + (i + 2 < end ? 2 * rows.cols() : 0);
   return dot(row, w, [&](std::size_t j) { __builtin_prefetch(later + j); });
 }
-
-// z_i = x_i . w + constant for rows [begin, end)
-template <class Rows>
-[[gnu::always_inline]] inline void products_of(const Rows& rows, std::size_t begin, std::size_t end,
-                                               const double* w, double constant, std::span<double> z) {
-  for (std::size_t i = begin; i < end; ++i) z[i] = product_in_order(rows, i, end, w) + constant;
-}
-
-#if defined(__x86_64__)
-// Its four sums at once; the bits are the same.
-template <class Rows>
-[[gnu::target("avx2")]] void wide_products_of(const Rows& rows, std::size_t begin, std::size_t end, const double* w,
-                                              double constant, std::span<double> z) {
-  products_of(rows, begin, end, w, constant, z);
-}
-#endif
 
 // Dense rows four at a time, so that u is loaded and stored once for them; the order of the sums is that of the rows.
 template <class Value>
@@ -277,10 +258,7 @@ void LinearMap::for_each_piece(const Work& work) const {
 void LinearMap::margins(std::span<const double> w, std::span<double> z) const {
   const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
-#if defined(__x86_64__)
-    if (has_avx2()) return wide_products_of(m, begin, end, w.data(), constant, z);
-#endif
-    products_of(m, begin, end, w.data(), constant, z);
+    for (std::size_t i = begin; i < end; ++i) z[i] = product_in_order(m, i, end, w.data()) + constant;
   });
 }
 

@@ -2,6 +2,7 @@
 #include "fenchel/base/large_vector.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
 
