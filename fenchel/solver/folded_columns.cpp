@@ -1,7 +1,7 @@
 #include "fenchel/solver/folded_columns.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "fenchel/base/sum.hpp"
@@ -38,14 +38,20 @@ std::optional<FoldedColumns> FoldedColumns::where_it_pays(const problem::Multicl
   if (!asked.penalty.uniform() || asked.penalty.base().l1 > 0.0 || !(asked.penalty.base().l2 > 0.0)) return {};
   if (!std::visit([]<class Rows>(const Rows&) { return sparse<Rows>; }, asked.design.matrix)) return {};
   if (asked.dimension() * asked.classes() < least_weights) return {};
-  FoldedColumns folded(asked);
-  const auto left_out = static_cast<double>(asked.dimension() - folded.problem().dimension());
+  const std::vector<std::uint32_t> entries = count_entries(asked.design.matrix);
+  const auto rare = static_cast<std::size_t>(std::ranges::count(entries, 1u));
+  const auto empty = static_cast<std::size_t>(std::ranges::count(entries, 0u));
+  // Every row may keep one.
+  const auto left_out = static_cast<double>(empty + rare - std::min(rare, asked.rows()));
   if (!(left_out > least_left_out * static_cast<double>(asked.dimension()))) return {};
-  return folded;
+  return FoldedColumns(asked, entries);
 }
 
-FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked) : asked_(asked) {
-  const std::vector<std::uint32_t> entries = count_entries(asked.design.matrix);
+FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked)
+    : FoldedColumns(asked, count_entries(asked.design.matrix)) {}
+
+FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked, std::span<const std::uint32_t> entries)
+    : asked_(asked) {
   places_.resize(entries.size());
   for (std::size_t j = 0; j < entries.size(); ++j) {
     if (entries[j] > 1) places_[j] = {.column = static_cast<std::uint32_t>(columns_++), .factor = 1.0};

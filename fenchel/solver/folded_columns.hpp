@@ -36,6 +36,7 @@ class FoldedColumns {
     double factor = 0.0;  // of the weight there
   };
 
+  FoldedColumns(const problem::MulticlassProblem& asked, std::span<const std::uint32_t> entries);
   template <class Rows>
   void fold(const Rows& rows, std::span<const std::uint32_t> entries);
 
