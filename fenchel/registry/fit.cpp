@@ -9,6 +9,7 @@
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "fenchel/solver/folded_columns.hpp"
 #include "fenchel/solver/merged_rows.hpp"
 
 namespace fenchel::registry {
@@ -43,6 +44,14 @@ std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const Solver
   const data::Matrix matrix = plan.dataset().matrix();
   if (row_order_for(matrix, plan.settings()) == solver::RowOrder::windows) return std::nullopt;
   return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
+}
+
+// For solvers that go row by row, and start from duals alone. Not for data larger than memory.
+std::optional<solver::FoldedColumns> folded_columns_for(const problem::MulticlassProblem& problem,
+                                                        const MulticlassSolverEntry& entry,
+                                                        solver::RowOrder row_order) {
+  if (entry.name != solver::MulticlassSdca::name || row_order == solver::RowOrder::windows) return std::nullopt;
+  return solver::FoldedColumns::where_it_pays(problem);
 }
 
 // Column `output` of numbers that lie row by row, `outputs` side by side.
@@ -82,24 +91,29 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   result.row_order = row_order;
   const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
   const JointStart begin(start);
+  const solver::Conduct conduct{.seed = plan.settings().seed,
+                                .rows = row_order,
+                                .ascent = plan.settings().ascent.resolve(),
+                                .gradient = plan.settings().gradient.resolve(options.max_passes)};
+  const std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
+  const auto make = [&](const problem::MulticlassProblem& given) {
+    return entry.make(given, begin.view(), conduct);
+  };
   const std::unique_ptr<solver::MulticlassSolver> solver =
-      entry.make(problem, begin.view(),
-                 {.seed = plan.settings().seed,
-                  .rows = row_order,
-                  .ascent = plan.settings().ascent.resolve(),
-                  .gradient = plan.settings().gradient.resolve(options.max_passes)});
+      folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
   run::Options remaining = options;
   remaining.time_limit = options.time_limit - clock.seconds();
   const run::MulticlassResult run = run::run(problem, *solver, remaining);
-  for (std::size_t l = 0; l < k; ++l) {
-    result.outputs.push_back({.w = column_of(run.w, l, k),
-                              .b = run.b.empty() ? 0.0 : run.b[l],
-                              .beta = column_of(run.beta, l, k),
-                              .certificate = run.certificate,
-                              .bias_range = {},
-                              .status = run.status,
-                              .passes = run.passes});
-  }
+  result.outputs.resize(k);
+  parallel_for(k, [&](std::size_t l) {
+    result.outputs[l] = {.w = column_of(run.w, l, k),
+                         .b = run.b.empty() ? 0.0 : run.b[l],
+                         .beta = column_of(run.beta, l, k),
+                         .certificate = run.certificate,
+                         .bias_range = {},
+                         .status = run.status,
+                         .passes = run.passes};
+  });
   result.solver = entry.name;
   result.status = run.status;
   result.passes = run.passes;

@@ -187,7 +187,12 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
     begun = true;
     const std::optional<Status> limit = limit_reached();
     const bool last = limit.has_value() || solver.stationary();
-    if (!last && !schedule.due(result.passes, solver.estimate())) continue;
+    if (!last) {
+      if (!schedule.due(result.passes, solver.estimate())) continue;
+      solver.refine_estimate();
+      result.passes += solver.passes_aside();
+      if (!schedule.due(result.passes, solver.estimate())) continue;
+    }
     if (certify()) {
       result.status = Status::optimal;
     } else if (limit) {

@@ -148,18 +148,48 @@ ClassModel::Ray ClassModel::along_ray(std::span<const double> z, double t) const
       loss_);
 }
 
-// By bisection on the slope of a convex function.
+std::vector<double> ClassModel::largest_margins(std::span<const double> z) const {
+  const std::size_t k = sample_.classes;
+  std::vector<double> largest(sample_.targets.size(), -infinity);
+  sum_rows<Nothing>([&](std::size_t i, double /*share*/, Nothing& /*sums*/, RowScratch& /*row*/) {
+    const std::size_t y = sample_.targets[i];
+    const double* const scores = z.data() + i * stride_;
+    double top = -infinity;
+    for (std::size_t l = 0; l < k; ++l) top = std::max(top, l == y ? -infinity : scores[l]);
+    largest[i] = top - scores[y];
+  });
+  return largest;
+}
+
 ClassModel::Multiple ClassModel::best_multiple(std::span<const double> z, double penalty) const {
+  if (!std::holds_alternative<loss::MulticlassHinge>(loss_)) {
+    return best_on_ray(penalty, [&](double t) { return along_ray(z, t); });
+  }
+  // Along a ray the largest margin stays the largest one, and alone decides.
+  const std::vector<double> largest = largest_margins(z);
+  return best_on_ray(penalty, [&](double t) {
+    return sum_rows<Ray>([&](std::size_t i, double share, Ray& sums, RowScratch& /*row*/) {
+      const double violation = 1.0 + t * largest[i];
+      if (violation <= 0.0) return;
+      sums.risk += share * violation;
+      sums.slope += share * largest[i];
+    });
+  });
+}
+
+// By bisection on the slope of a convex function.
+template <class RayAt>
+ClassModel::Multiple ClassModel::best_on_ray(double penalty, RayAt&& ray_at) {
   constexpr int bisections = 20;
   constexpr double largest = 4.0;
   double low = 0.0, high = largest;
   for (int n = 0; n < bisections; ++n) {
     const double t = 0.5 * (low + high);
-    (along_ray(z, t).slope + 2 * t * penalty > 0.0 ? high : low) = t;
+    (ray_at(t).slope + 2 * t * penalty > 0.0 ? high : low) = t;
   }
-  Multiple best{.factor = high, .value = along_ray(z, high).risk + high * high * penalty};
-  best.value_at_one = along_ray(z, 1.0).risk + penalty;
-  if (!(best.value < best.value_at_one)) best = {1.0, best.value_at_one, best.value_at_one};
+  Multiple best{.factor = high, .value = ray_at(high).risk + high * high * penalty};
+  const double value_at_one = ray_at(1.0).risk + penalty;
+  if (!(best.value < value_at_one)) best = {1.0, value_at_one};
   return best;
 }
 

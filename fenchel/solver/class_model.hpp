@@ -42,7 +42,6 @@ class ClassModel {
   struct Multiple {
     double factor = 1.0;
     double value = 0.0;
-    double value_at_one = 0.0;
   };
   [[nodiscard]] Multiple best_multiple(std::span<const double> z, double penalty) const;
 
@@ -63,6 +62,10 @@ class ClassModel {
     }
   };
   [[nodiscard]] Ray along_ray(std::span<const double> z, double t) const;
+  // max over l != y of z_l - z_y, a row
+  [[nodiscard]] std::vector<double> largest_margins(std::span<const double> z) const;
+  template <class RayAt>
+  static Multiple best_on_ray(double penalty, RayAt&& ray_at);
   template <class Total, class Visit>
   Total sum_rows(Visit&& visit) const;
   // The gradient beta at the row's margins, and the weights of the second derivative.

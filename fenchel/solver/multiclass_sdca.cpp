@@ -141,7 +141,9 @@ double MulticlassSdca::work_of(std::size_t rows) const {
 }
 
 double MulticlassSdca::work_repaid(double copies) const {
-  return std::max(copies * copies_repaid * static_cast<double>(stored_.size()), least_work);
+  // One by one, a class takes as long as a vector of them in a sweep over all.
+  const double least = supported_ ? least_work / static_cast<double>(kernel::lanes) : least_work;
+  return std::max(copies * copies_repaid * static_cast<double>(stored_.size()), least);
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {

@@ -44,6 +44,7 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] double passes_aside() override { return std::exchange(owed_, 0.0); }
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
+  void refine_estimate() override { prepare_offer(); }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
@@ -51,7 +52,8 @@ class MulticlassSdca final : public MulticlassSolver {
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights(const std::vector<double>& from);
   void update_mean(double gain);
-  void offer_best_multiple();  // of the candidate's weights
+  void prepare_offer();        // the candidate's weights, and how good they are
+  void offer_best_multiple();  // of them
   [[nodiscard]] double dual_value() const;
   kernel::MulticlassSweepReport sweep();
   void sweep_support(kernel::MulticlassSweepReport& report);  // adds its work
@@ -87,11 +89,11 @@ class MulticlassSdca final : public MulticlassSolver {
   bool supported_ = false;                            // see kernel::MulticlassSweepState
   Estimate estimate_;
   bool stationary_ = false;
-  double credit_ = 1.0;              // the part of the estimated gap that the best multiple leaves
-  std::uint64_t next_multiple_ = 0;  // the epoch from which on one is looked for
-  double owed_ = 0.0;                // passes that candidates took
-  double last_conjugate_ = 0.0;      // of the penalty, at the last weights
+  double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave
+  double owed_ = 0.0;            // passes that candidates took
+  double last_conjugate_ = 0.0;  // of the penalty, at the last weights
   std::uint64_t epoch_ = 0;
+  std::optional<std::uint64_t> prepared_;  // the epoch whose offer stands in w_
 };
 
 }  // namespace fenchel::solver

@@ -10,8 +10,6 @@
 namespace fenchel::solver {
 namespace {
 
-// The share of a gap that a multiple of the weights has to save for being looked for again at once.
-constexpr double least_saving = 0.3;
 constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the running mean
 
 }  // namespace
@@ -58,7 +56,7 @@ double MulticlassSdca::dual_value() const {
 }
 
 // Where the classes can be separated at almost no loss, the weights miss most margins by a little, and pay for it at every row:
-// a multiple of them does not. It takes a pass, so that it is looked for rarely where it is of little use.
+// a multiple of them does not. It takes a pass, after which the gap is known, up to rounding.
 void MulticlassSdca::offer_best_multiple() {
   const std::size_t k = problem_.classes();
   std::vector<double> z(problem_.rows() * k);
@@ -69,18 +67,22 @@ void MulticlassSdca::offer_best_multiple() {
   const ClassModel::Multiple best =
       ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
   for (double& w : w_) w *= best.factor;
-  const double gap = best.value - dual_value(), saved = best.value_at_one - best.value;
-  if (gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap)) {
-    credit_ = std::min(1.0, credit_ * (gap / estimate_.gap));
-    estimate_.gap = gap;
-  }
-  next_multiple_ = saved < least_saving * (gap + saved) ? 2 * epoch_ : epoch_;
+  const double gap = best.value - dual_value();
+  if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;
+  credit_ *= gap / estimate_.gap;
+  estimate_ = {.gap = gap, .primal = best.value};
+}
+
+void MulticlassSdca::prepare_offer() {
+  if (prepared_ == epoch_) return;
+  prepared_ = epoch_;
+  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
+  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
+  if (cornered && plain_ && center_.empty() && !stationary_) offer_best_multiple();
 }
 
 problem::MulticlassCandidate MulticlassSdca::candidate() {
-  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
-  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
-  if (cornered && plain_ && center_.empty() && !stationary_ && epoch_ >= next_multiple_) offer_best_multiple();
+  prepare_offer();
   return {.w = w_, .b = center_, .beta = beta_};
 }
 

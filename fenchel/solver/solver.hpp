@@ -104,6 +104,9 @@ class Method {
   // Passes over the data that no step has told of, since this was last asked: for setting up, and for candidates.
   [[nodiscard]] virtual double passes_aside() { return 0.0; }
   [[nodiscard]] virtual Estimate estimate() const = 0;
+  // Makes the estimate as good as it can be for less than the price of a certificate, which is asked for only then. Its passes are
+  // told aside.
+  virtual void refine_estimate() {}
   // Whether further steps cannot change the point.
   [[nodiscard]] virtual bool stationary() const = 0;
 };

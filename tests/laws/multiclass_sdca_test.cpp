@@ -41,5 +41,29 @@ TEST(MulticlassSdca, StepsNeverLowerTheDual) {
   }
 }
 
+// Before a certificate is asked for, the hinges' estimate becomes the gap of what is offered.
+TEST(MulticlassSdca, RefinedEstimatesAreTheGapsOfCandidates) {
+  for (const loss::AnyVector& loss :
+       {loss::AnyVector(loss::MulticlassHinge{}), loss::AnyVector(loss::SmoothMulticlassHinge{})}) {
+    Case setup = multiclass_case(loss, 90, 7, 5, Storage::csr64, 22);
+    setup.settings.bias = registry::Bias::none;
+    setup.settings.lambda = 0.003;
+    const data::Dataset dataset = dataset_of(setup);
+    const registry::Plan plan(dataset, setup.settings);
+    const problem::MulticlassProblem problem = plan.multiclass();
+    const problem::MulticlassCertifier certifier(problem);
+    solver::MulticlassSdca sdca(problem, {}, {});
+    for (int step = 0; step < 12; ++step) {
+      sdca.step();
+      sdca.refine_estimate();
+      const problem::MulticlassCandidate offered = sdca.candidate();
+      const problem::Certificate pair =
+          certifier.pair(certifier.primal(offered.w, {}), certifier.dual(offered.beta));
+      EXPECT_NEAR(sdca.estimate().gap, pair.gap, 1e-9 * pair.primal) << step;
+      EXPECT_EQ(sdca.passes_aside(), 1.0) << "evaluated once";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fenchel::test

@@ -1,0 +1,119 @@
+#include "fenchel/solver/folded_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// Smaller weights stay in a core's own cache as they are.
+constexpr std::size_t least_weights = 1 << 16;
+// The part of the weights that has to be left out. Folding takes a copy of the data and about two passes over one class.
+constexpr double least_left_out = 0.15;
+
+template <class Rows>
+constexpr bool sparse = requires(const Rows& rows) {
+  rows.offsets;
+};
+
+// Entries of every column.
+std::vector<std::uint32_t> count_entries(const data::Matrix& matrix) {
+  std::vector<std::uint32_t> counts(data::cols(matrix), 0);
+  std::visit(
+      [&](const auto& rows) {
+        for (std::size_t i = 0; i < rows.rows(); ++i) {
+          rows.row(i).for_each([&](std::size_t j, double /*x*/) { ++counts[j]; });
+        }
+      },
+      matrix);
+  return counts;
+}
+
+}  // namespace
+
+std::optional<FoldedColumns> FoldedColumns::where_it_pays(const problem::MulticlassProblem& asked) {
+  if (!asked.penalty.uniform() || asked.penalty.base().l1 > 0.0 || !(asked.penalty.base().l2 > 0.0)) return {};
+  if (!std::visit([]<class Rows>(const Rows&) { return sparse<Rows>; }, asked.design.matrix)) return {};
+  if (asked.dimension() * asked.classes() < least_weights) return {};
+  const std::vector<std::uint32_t> entries = count_entries(asked.design.matrix);
+  const auto rare = static_cast<std::size_t>(std::ranges::count(entries, 1u));
+  const auto empty = static_cast<std::size_t>(std::ranges::count(entries, 0u));
+  // Every row may keep one.
+  const auto left_out = static_cast<double>(empty + rare - std::min(rare, asked.rows()));
+  if (!(left_out > least_left_out * static_cast<double>(asked.dimension()))) return {};
+  return FoldedColumns(asked, entries);
+}
+
+FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked)
+    : FoldedColumns(asked, count_entries(asked.design.matrix)) {}
+
+FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked, std::span<const std::uint32_t> entries)
+    : asked_(asked) {
+  places_.resize(entries.size());
+  for (std::size_t j = 0; j < entries.size(); ++j) {
+    if (entries[j] > 1) places_[j] = {.column = static_cast<std::uint32_t>(columns_++), .factor = 1.0};
+  }
+  std::visit([&](const auto& rows) { fold(rows, entries); }, asked.design.matrix);
+}
+
+template <class Rows>
+void FoldedColumns::fold(const Rows& rows, std::span<const std::uint32_t> entries) {
+  offsets_.assign(1, 0);
+  offsets_.reserve(rows.rows() + 1);
+  indexes_.reserve(rows.nonzeros());
+  values_.reserve(rows.nonzeros());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto row = rows.row(i);
+    double squares = 0.0;
+    row.for_each([&](std::size_t j, double x) {
+      if (entries[j] > 1) {
+        indexes_.push_back(places_[j].column);
+        values_.push_back(x);
+      } else {
+        squares += x * x;
+      }
+    });
+    if (squares > 0.0) {
+      const double norm = std::sqrt(squares);
+      row.for_each([&](std::size_t j, double x) {
+        if (entries[j] == 1) places_[j] = {.column = static_cast<std::uint32_t>(columns_), .factor = x / norm};
+      });
+      indexes_.push_back(static_cast<std::uint32_t>(columns_++));
+      values_.push_back(norm);
+    }
+    offsets_.push_back(indexes_.size());
+  }
+}
+
+problem::MulticlassProblem FoldedColumns::problem() const {
+  problem::MulticlassProblem result = asked_;
+  result.design.matrix =
+      data::CsrRows<double>{.offsets = offsets_, .columns = indexes_, .values = values_, .column_count = columns_};
+  return result;
+}
+
+void FoldedColumns::expand(std::span<const double> w, std::vector<double>& expanded) const {
+  const std::size_t k = asked_.classes();
+  expanded.resize(asked_.dimension() * k);
+  for_each_block(places_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      const Place place = places_[j];
+      for (std::size_t l = 0; l < k; ++l) expanded[j * k + l] = place.factor * w[place.column * k + l];
+    }
+  });
+  // The constant column comes last in both.
+  std::copy(w.begin() + static_cast<std::ptrdiff_t>(columns_ * k), w.end(),
+            expanded.begin() + static_cast<std::ptrdiff_t>(places_.size() * k));
+}
+
+problem::MulticlassCandidate FoldedSolver::candidate() {
+  problem::MulticlassCandidate offered = solver_->candidate();
+  columns_.expand(offered.w, w_);
+  offered.w = w_;
+  return offered;
+}
+
+}  // namespace fenchel::solver
