@@ -48,6 +48,7 @@ class Newton final : public Solver {
   double refresh_gradient();  // from the dual vector
   void settle_bias();         // minimises over the free bias alone
   double find_direction();
+  std::span<const double> curvatures();  // of the rows, for the matrix of the next step
   double look_ahead();                   // sees to it that the working rows allow for the step, and computes dz_
   double choose_working(double radius);  // the rows that may matter within that distance
   [[nodiscard]] double search();         // how far to go
