@@ -87,9 +87,10 @@ Newton::Newton(const problem::Problem& problem, const Start& start, Conduct /*co
   metric_ = ridge_;
   v_.resize(d, 0.0);
   if (problem.free_bias) v_.back() = start.b;
-  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &induced_alpha_, &linear_alpha_, &changes_, &offered_}) {
+  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &induced_alpha_, &changes_, &offered_}) {
     vector->resize(n, 0.0);
   }
+  if (rows_.smooth()) linear_alpha_.resize(n, 0.0);
   for (auto* vector : {&induced_, &gradient_, &direction_, &residual_}) vector->resize(d, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     if (rows_.shares()[i] > 0.0) everything_.push_back(static_cast<std::uint32_t>(i));
@@ -260,7 +261,8 @@ double Newton::choose_working(double radius) {
     patience_ = steps_between_choices;
   }
   // Everybody's numbers, once, so that from here on only those of working rows need care.
-  linear_alpha_ = offered_ = alpha_;
+  offered_ = alpha_;
+  if (rows_.smooth()) linear_alpha_ = alpha_;
   outside_dual_ = 0.0;
   if (problem_.free_bias) {
     const std::span<const double> shares = rows_.shares();

@@ -85,8 +85,8 @@ class Newton final : public Solver {
 
   // One number a row; those of rows that are left out hold still.
   std::vector<double> z_, dz_, alpha_, weights_;
-  std::vector<double> induced_alpha_, linear_alpha_, changes_;
-  std::vector<double> offered_;  // the dual vector that the estimate is about
+  std::vector<double> induced_alpha_, linear_alpha_, changes_;  // the second for smooth losses only
+  std::vector<double> offered_;                                 // the dual vector that the estimate is about
   RowModel::Sums at_z_;
   RowSums::Cut changed_;
 

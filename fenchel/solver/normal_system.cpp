@@ -63,6 +63,7 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
   complete_ = true;
   if (!direct_) return prepare_iterations(h);
   if (thin) thin_out(h);
+  if (complete_) sample_ = {};  // large, and mostly not needed again
   const double work = update_gram(complete_ ? h : std::span<const double>(sample_), slack);
   factorize();
   return direct_work(work) / sums_.nonzeros();
