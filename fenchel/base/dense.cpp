@@ -1,15 +1,28 @@
 #include "fenchel/base/dense.hpp"
 
+#include <utility>
+
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
 namespace fenchel::dense {
 
-bool Cholesky::factorize(const Matrix& lower) { return factor_.compute(lower).info() == Eigen::Success; }
+bool Cholesky::factorize(Matrix lower) {
+  factor_ = std::move(lower);
+  return Eigen::LLT<Eigen::Ref<Matrix>, Eigen::Lower>(factor_).info() == Eigen::Success;
+}
 
-void Cholesky::solve_in_place(Eigen::Ref<Vector> x) const { factor_.solveInPlace(x); }
+void Cholesky::solve_in_place(Eigen::Ref<Vector> x) const {
+  factor_.triangularView<Eigen::Lower>().solveInPlace(x);
+  factor_.triangularView<Eigen::Lower>().adjoint().solveInPlace(x);
+}
 
-Matrix Cholesky::solve(const Matrix& columns) const { return factor_.solve(columns); }
+Matrix Cholesky::solve(const Matrix& columns) const {
+  Matrix x = columns;
+  factor_.triangularView<Eigen::Lower>().solveInPlace(x);
+  factor_.triangularView<Eigen::Lower>().adjoint().solveInPlace(x);
+  return x;
+}
 
 Vector solve_semidefinite(const Matrix& lower, const Vector& rhs) { return lower.ldlt().solve(rhs); }
 

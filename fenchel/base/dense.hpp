@@ -15,12 +15,12 @@ using MatrixView = Eigen::Ref<const Matrix>;
 class Cholesky {
  public:
   // Whether all pivots are positive; where one is not, there is nothing to solve with.
-  bool factorize(const Matrix& lower);
+  bool factorize(Matrix lower);
   void solve_in_place(Eigen::Ref<Vector> x) const;
   [[nodiscard]] Matrix solve(const Matrix& columns) const;
 
  private:
-  Eigen::LLT<Matrix, Eigen::Lower> factor_;
+  Matrix factor_;  // the lower triangle
 };
 
 // Of a symmetric matrix that is positive semidefinite up to rounding, by pivoting.

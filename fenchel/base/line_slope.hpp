@@ -17,12 +17,13 @@ struct LineSlope {
 };
 
 // How far to go along a descent direction whose slope is `start` < 0 at 0, from a first trial at 1 and not beyond `furthest`:
-// roughly to the root of the slope at(t), and never past it by much, as a slope that is still negative means descent.
+// roughly to the root of the slope at(t), and never past it by much, as a slope that is still negative means descent:
+// `undershoot` is the share of the slope at 0 that may be left.
 template <class At>
-double step_along(double start, double furthest, At&& at) {
+double step_along(double start, double furthest, double undershoot, At&& at) {
   constexpr int most_trials = 30;
-  constexpr double overshoot = 0.1, undershoot = 0.5;  // of the slope at 0, which will do
-  constexpr double resolution = 1e-3;                  // where the slope jumps
+  constexpr double overshoot = 0.1;    // of the slope at 0, which will do
+  constexpr double resolution = 1e-3;  // where the slope jumps
   double low = 0.0, high = furthest, t = 1.0;
   for (int trial = 0; trial < most_trials; ++trial) {
     const LineSlope slope = at(t);

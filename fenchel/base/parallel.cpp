@@ -1,5 +1,6 @@
 #include "fenchel/base/parallel.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
 namespace fenchel {
@@ -8,6 +9,10 @@ void parallel_for(std::size_t count, FunctionRef<void(std::size_t)> turn) {
   if (count == 0) return;
   if (count == 1) return turn(0);
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t k) { turn(k); });
+}
+
+std::size_t threads() {
+  return oneapi::tbb::global_control::active_value(oneapi::tbb::global_control::max_allowed_parallelism);
 }
 
 }  // namespace fenchel

@@ -31,4 +31,7 @@ class FunctionRef<Result(Arguments...)> {
 // machinery is compiled once, not once for every loop.
 void parallel_for(std::size_t count, FunctionRef<void(std::size_t)> turn);
 
+// How many turns may run at once. Only for cuts of the work that leave the bits of the result alone.
+[[nodiscard]] std::size_t threads();
+
 }  // namespace fenchel

@@ -1,5 +1,5 @@
 // Sums over rows that a second-order method needs, templated on storage:
-//     G += sum_i h_i x_i x_i'        (outer_products, lower triangle)
+//     G += sum_i h_i x_i x_i'        (scatter_ and panel_outer_products, lower triangle)
 //     y += sum_i h_i (x_i . v) x_i   (normal_product, one pass instead of two)
 //     u += sum_i h_i x_i,   d_j += sum_i h_i x_ij^2
 // Every function adds what a list of rows contributes to an accumulator of its caller's, who cuts the list into pieces.
@@ -18,18 +18,25 @@ namespace fenchel::kernel {
 
 using RowList = std::span<const std::uint32_t>;
 
-// A few entries of a row: the triangle of their products is scattered.
+struct ColumnRange {
+  std::size_t begin = 0, end = 0;
+};
+
+// A few entries of a row: the triangle of their products is scattered, as far as it lies in the given columns.
 template <class Row>
-void scatter_outer_product(const Row& row, double h, double constant, double* lower, std::size_t d) {
+void scatter_outer_product(const Row& row, double h, double constant, ColumnRange range, double* lower,
+                           std::size_t d) {
   const std::size_t k = row.nonzeros();
-  for (std::size_t a = 0; a < k; ++a) {
+  std::size_t a = 0;
+  while (a < k && row.columns[a] < range.begin) ++a;
+  for (; a < k && row.columns[a] < range.end; ++a) {
     const std::size_t j = row.columns[a];
     const double hx = h * static_cast<double>(row.values[a]);
     double* column = lower + j * d;
     for (std::size_t b = a; b < k; ++b) column[row.columns[b]] += hx * static_cast<double>(row.values[b]);
     if (constant != 0.0) column[d - 1] += hx * constant;
   }
-  if (constant != 0.0) lower[(d - 1) * d + d - 1] += h * constant * constant;
+  if (constant != 0.0 && range.end == d) lower[(d - 1) * d + d - 1] += h * constant * constant;
 }
 
 // Rows with many entries: gathered into dense panels of one sign, a matrix product each.
@@ -61,16 +68,17 @@ class Panel {
   Eigen::Index used_ = 0;
 };
 
-// `change` may have either sign: rows can be taken out of the sum again. `lower` holds d x d doubles, column by column.
+// The same for a list of rows. `change` may have either sign: rows can be taken out of the sum again. `lower` holds d x d
+// doubles, column by column.
 template <class Rows>
-void outer_products(const Rows& rows, double constant, RowList list, std::span<const double> change, bool dense,
-                    double* lower, std::size_t d) {
-  if constexpr (requires { rows.offsets; }) {
-    if (!dense) {
-      for (const std::uint32_t i : list) scatter_outer_product(rows.row(i), change[i], constant, lower, d);
-      return;
-    }
-  }
+void scatter_outer_products(const Rows& rows, double constant, RowList list, std::span<const double> change,
+                            ColumnRange range, double* lower, std::size_t d) {
+  for (const std::uint32_t i : list) scatter_outer_product(rows.row(i), change[i], constant, range, lower, d);
+}
+
+template <class Rows>
+void panel_outer_products(const Rows& rows, double constant, RowList list, std::span<const double> change,
+                          double* lower, std::size_t d) {
   Panel plus(lower, d, 1.0), minus(lower, d, -1.0);
   for (const std::uint32_t i : list)
     (change[i] > 0.0 ? plus : minus).add(rows.row(i), std::fabs(change[i]), constant);

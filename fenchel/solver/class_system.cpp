@@ -80,7 +80,7 @@ void ClassSystem::factorize_blocks() {
       for (Eigen::Index j = 0; j < d; ++j) {
         matrix(j, j) = (matrix(j, j) + ridge_[static_cast<std::size_t>(j)]) * (1.0 + lift);
       }
-      if (blocks_[l].factorize(matrix)) break;
+      if (blocks_[l].factorize(std::move(matrix))) break;
     }
   }
 }

@@ -23,6 +23,7 @@ constexpr double too_long_a_step = 0.25;
 constexpr double growth_of_radius = 2.0;
 // Of the smoothing, as in newton.cpp: the first width relative to the mean loss, by what it shrinks, how small it may become
 // relative to the first, and the step's own error, relative to what the smoothing costs, at which it moves on.
+constexpr double slope_left = 0.5;  // by a search, of that at its start
 constexpr double first_class_width = 2.0;
 // The first width is no less than this part of the rows' mean curvature in the dual, ||x||^2 / (lambda n): the systems of a narrower
 // one are harder than they need be while the duals are far from theirs.
@@ -177,7 +178,7 @@ double MulticlassNewton::search() const {
   const double start = inner_product(gradient_, direction_);
   if (!(start < 0.0)) return 1.0;
   const double constant = start - inner_product(slope_, dz_);  // the penalty's slope at its start
-  return step_along(start, infinity, [&](double t) {
+  return step_along(start, infinity, slope_left, [&](double t) {
     const LineSlope rows = rows_.along(z_, dz_, t);
     return LineSlope{.first = constant + t * quadratic + rows.first, .second = quadratic + rows.second};
   });

@@ -11,7 +11,7 @@ namespace fenchel::solver {
 namespace {
 
 // The smoothing's first width relative to the mean loss, by what it shrinks, and how small it may become.
-constexpr double first_width = 2.0;
+constexpr double first_width = 1.4;
 constexpr double shrinkage = 0.6;
 constexpr double least_width = 1e-10;  // relative to the first
 // The step's own error, relative to what the smoothing costs, at which the smoothing moves on.
@@ -25,10 +25,16 @@ constexpr double wide = 40.0;
 constexpr double gram_slack = 0.25;
 // A sample of the rows will do for the matrix while a step promises to gain this share of the risk.
 constexpr double thin_gain = 0.02;
+// A search is exact while a step promises to gain this share of the risk; later, full steps are worth more than exact ones.
+constexpr double far_gain = 0.05;
+constexpr double slope_left_far = 0.1;
+constexpr double slope_left_near = 0.5;
+// After a step shorter than this, the matrix is that of the mean curvatures over this part of the direction.
+constexpr double short_step = 0.2;
+constexpr double secant_reach = 0.3;
 // How exactly conjugate gradients solve a system, depending on how the last one went.
 constexpr double least_forcing = 0.2;
 constexpr double most_forcing = 1e-3;
-constexpr double short_step = 0.05;
 constexpr int steps_between_choices = 3;
 constexpr int updates_of_the_gradient = 16;
 constexpr double least_passes_counted = 0.01;  // of a step, so that limits on passes are reached
@@ -37,6 +43,12 @@ data::Design with_bias(const problem::Problem& problem) {
   data::Design design = problem.design;
   if (problem.free_bias) design.constant = 1.0;
   return design;
+}
+
+void copy_rows(std::span<const std::uint32_t> list, std::span<const double> from, std::span<double> to) {
+  for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) to[list[k]] = from[list[k]];
+  });
 }
 
 double dot(std::span<const double> a, std::span<const double> b) {
@@ -75,9 +87,10 @@ Newton::Newton(const problem::Problem& problem, const Start& start, Conduct /*co
   metric_ = ridge_;
   v_.resize(d, 0.0);
   if (problem.free_bias) v_.back() = start.b;
-  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &induced_alpha_, &linear_alpha_, &changes_, &offered_}) {
+  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &induced_alpha_, &changes_, &offered_}) {
     vector->resize(n, 0.0);
   }
+  if (rows_.smooth()) linear_alpha_.resize(n, 0.0);
   for (auto* vector : {&induced_, &gradient_, &direction_, &residual_}) vector->resize(d, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     if (rows_.shares()[i] > 0.0) everything_.push_back(static_cast<std::uint32_t>(i));
@@ -143,12 +156,14 @@ double Newton::refresh_gradient() {
     sums_.add_rows(changed_, changes_, induced_);
     ++updates_;
   } else {
-    for (std::size_t i = 0; i < alpha_.size(); ++i) changes_[i] = shares[i] * alpha_[i];
+    for_each_block(alpha_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) changes_[i] = shares[i] * alpha_[i];
+    });
     map_.adjoint(changes_, induced_);
     updates_ = 0;
     passes = 1.0;
   }
-  for (const std::uint32_t i : changed_.rows) induced_alpha_[i] = alpha_[i];
+  copy_rows(changed_.rows, alpha_, induced_alpha_);
   for (std::size_t j = 0; j < v_.size(); ++j) gradient_[j] = ridge_[j] * v_[j] - induced_[j];
   return passes;
 }
@@ -190,16 +205,21 @@ double Newton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
   if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? bias_ridge * metric_.back() : metric_.back();
   for (std::size_t j = 0; j < rhs.size(); ++j) rhs[j] = -gradient_[j];
-  // Where the rows inside the corner say too little, the largest curvature of every row majorises F: steps are short, but
-  // sure.
-  const bool majorize = at_z_.weight == 0.0 || last_length_ < short_step;
-  if (majorize) {
-    for (const std::uint32_t i : working_.rows) changes_[i] = rows_.shares()[i] * rows_.largest_curvature();
-  }
-  double passes =
-      system_.assemble(working_.rows, ridge, rows_.scale(), majorize ? changes_ : weights_, gram_slack, thin_);
+  double passes = system_.assemble(working_.rows, ridge, rows_.scale(), curvatures(), gram_slack, thin_);
   passes += system_.solve(rhs, metric_, forcing_, direction_, residual_);
   return passes + look_ahead();
+}
+
+// Where the rows inside the corner say too little, the largest curvature of every row majorises F: steps are short, but sure.
+// Where others come into it soon after the start of a step, those are what the matrix lacks.
+std::span<const double> Newton::curvatures() {
+  if (at_z_.weight > 0.0 && last_length_ >= short_step) return weights_;
+  if (at_z_.weight > 0.0) {
+    rows_.secants(working_.rows, z_, dz_, secant_reach, alpha_, weights_, changes_);
+  } else {
+    for (const std::uint32_t i : working_.rows) changes_[i] = rows_.shares()[i] * rows_.largest_curvature();
+  }
+  return changes_;
 }
 
 double Newton::distance() const {
@@ -241,7 +261,8 @@ double Newton::choose_working(double radius) {
     patience_ = steps_between_choices;
   }
   // Everybody's numbers, once, so that from here on only those of working rows need care.
-  linear_alpha_ = offered_ = alpha_;
+  offered_ = alpha_;
+  if (rows_.smooth()) linear_alpha_ = alpha_;
   outside_dual_ = 0.0;
   if (problem_.free_bias) {
     const std::span<const double> shares = rows_.shares();
@@ -265,7 +286,8 @@ double Newton::search() {
                                   }).first;
   const double furthest =
       all_working() ? infinity : std::max(1.0, (radius_ - distance()) / std::sqrt(dot(direction_, direction_)));
-  return step_along(start, furthest, [&](double t) {
+  const bool far = -start > far_gain * (at_z_.risk + outside_risk_);
+  return step_along(start, furthest, far ? slope_left_far : slope_left_near, [&](double t) {
     const LineSlope rows = rows_.along(working_.rows, z_, dz_, t);
     return LineSlope{.first = constant + t * quadratic + rows.first, .second = quadratic + rows.second};
   });
@@ -320,7 +342,7 @@ void Newton::assess() {
     estimate_.gap = linearized;
     std::swap(offered_, linear_alpha_);
   } else {
-    for (const std::uint32_t i : working_.rows) offered_[i] = alpha_[i];
+    copy_rows(working_.rows, alpha_, offered_);
   }
 }
 

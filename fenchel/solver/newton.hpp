@@ -48,6 +48,7 @@ class Newton final : public Solver {
   double refresh_gradient();  // from the dual vector
   void settle_bias();         // minimises over the free bias alone
   double find_direction();
+  std::span<const double> curvatures();  // of the rows, for the matrix of the next step
   double look_ahead();                   // sees to it that the working rows allow for the step, and computes dz_
   double choose_working(double radius);  // the rows that may matter within that distance
   [[nodiscard]] double search();         // how far to go
@@ -84,8 +85,8 @@ class Newton final : public Solver {
 
   // One number a row; those of rows that are left out hold still.
   std::vector<double> z_, dz_, alpha_, weights_;
-  std::vector<double> induced_alpha_, linear_alpha_, changes_;
-  std::vector<double> offered_;  // the dual vector that the estimate is about
+  std::vector<double> induced_alpha_, linear_alpha_, changes_;  // the second for smooth losses only
+  std::vector<double> offered_;                                 // the dual vector that the estimate is about
   RowModel::Sums at_z_;
   RowSums::Cut changed_;
 

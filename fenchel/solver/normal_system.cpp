@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace fenchel::solver {
 namespace {
@@ -23,6 +24,15 @@ double inner(std::span<const double> a, std::span<const double> b) {
   for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
   return sum;
 }
+
+// The weight of the rows that are light, and of those among them that stay in the sample.
+struct Light {
+  double whole = 0.0, kept = 0.0;
+  void add(const Light& other) {
+    whole += other.whole;
+    kept += other.kept;
+  }
+};
 
 double square_over(std::span<const double> a, std::span<const double> metric) {
   double sum = 0.0;
@@ -53,6 +63,7 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
   complete_ = true;
   if (!direct_) return prepare_iterations(h);
   if (thin) thin_out(h);
+  if (complete_) sample_ = {};  // large, and mostly not needed again
   const double work = update_gram(complete_ ? h : std::span<const double>(sample_), slack);
   factorize();
   return direct_work(work) / sums_.nonzeros();
@@ -65,22 +76,24 @@ void NormalSystem::thin_out(std::span<const double> h) {
   const auto rows = static_cast<double>(active_.rows.size());
   const double stride = std::min(most_thinned, std::floor(rows / wanted));
   if (stride < 2.0) return;
-  double sum = 0.0, light = 0.0, light_kept = 0.0;
-  for (const std::uint32_t i : active_.rows) sum += h[i];
+  const double sum = block_sum<Light>(active_.rows.size(), [&](std::size_t k, Light& all) {
+                       all.whole += h[active_.rows[k]];
+                     }).whole;
   const double heavy = stride * sum / rows;
   const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
   const auto kept = [&](std::uint32_t i) { return h[i] >= heavy || i * 2654435769U < threshold; };
-  for (const std::uint32_t i : active_.rows) {
-    if (h[i] >= heavy) continue;
-    light += h[i];
-    if (kept(i)) light_kept += h[i];
-  }
-  if (!(light_kept > 0.0)) return;
+  const auto light = block_sum<Light>(active_.rows.size(), [&](std::size_t k, Light& part) {
+    const std::uint32_t i = active_.rows[k];
+    if (h[i] >= heavy) return;
+    part.whole += h[i];
+    if (kept(i)) part.kept += h[i];
+  });
+  if (!(light.kept > 0.0)) return;
   complete_ = false;
-  std::erase_if(active_.rows, [&](std::uint32_t i) { return !kept(i); });
-  sums_.bind(active_);
+  const std::vector<std::uint32_t> all = std::move(active_.rows);
+  sums_.select(all, kept, active_);
   sample_.assign(h.size(), 0.0);
-  for (const std::uint32_t i : active_.rows) sample_[i] = h[i] >= heavy ? h[i] : h[i] * (light / light_kept);
+  for (const std::uint32_t i : active_.rows) sample_[i] = h[i] >= heavy ? h[i] : h[i] * (light.whole / light.kept);
 }
 
 double NormalSystem::update_gram(std::span<const double> h, double slack) {
@@ -88,12 +101,9 @@ double NormalSystem::update_gram(std::span<const double> h, double slack) {
   const auto differs = [&](std::size_t i) {
     return h[i] != weights_[i] && std::fabs(h[i] - weights_[i]) >= slack * std::max(h[i], weights_[i]);
   };
-  for (const std::uint32_t i : held_) {
-    if (differs(i)) changed.rows.push_back(i);
-  }
-  for (const std::uint32_t i : active_.rows) {
-    if (weights_[i] == 0.0) changed.rows.push_back(i);
-  }
+  RowSums::append(held_, differs, changed.rows);
+  RowSums::append(
+      active_.rows, [&](std::size_t i) { return weights_[i] == 0.0; }, changed.rows);
   sums_.bind(changed);
   const double whole = sums_.gram_work(active_.rows), part = sums_.gram_work(changed.rows);
   if (gram_.empty() || part >= whole || ++updates_ >= updates_of_the_gram) {
@@ -131,7 +141,7 @@ void NormalSystem::factorize() {
       const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
       matrix(j, j) = own * (1.0 + lift);
     }
-    if (factor_.factorize(matrix) || lift > 1.0) return;
+    if (factor_.factorize(std::move(matrix)) || lift > 1.0) return;
     lift = lift == 0.0 ? 1e-14 : 10 * lift;
   }
 }

@@ -118,6 +118,23 @@ RowModel::Sums RowModel::locate(List list, std::span<const double> z, std::span<
   });
 }
 
+void RowModel::secants(List list, std::span<const double> z, std::span<const double> dz, double reach,
+                       std::span<const double> alpha, std::span<const double> weight,
+                       std::span<double> secant) const {
+  with_derivatives(loss_, targets_, center_, q_, [&](const auto& /*loss*/, auto&& derivatives) {
+    for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::size_t i = list[k];
+        const double move = reach * dz[i];
+        secant[i] = weight[i];
+        if (move == 0.0) continue;
+        const double mean = (alpha[i] - derivatives(i, z[i] + move).alpha) / (scale() * move);
+        secant[i] = std::max(weight[i], shares_[i] * std::min(mean, largest_curvature()));
+      }
+    });
+  });
+}
+
 RowModel::Sums RowModel::sums_of(List list, std::span<const double> z, std::span<const double> alpha) const {
   return std::visit(
       [&](const auto& loss) {

@@ -53,6 +53,10 @@ class RowModel {
   // alpha_i = -psi'_i(z_i) and weight_i = s_i psi''_i(z_i) / scale().
   Sums locate(List list, std::span<const double> z, std::span<double> alpha, std::span<double> weight) const;
 
+  // The mean of psi'' over [z, z + reach dz], times s / scale(), where that is more than the weight at z.
+  void secants(List list, std::span<const double> z, std::span<const double> dz, double reach,
+               std::span<const double> alpha, std::span<const double> weight, std::span<double> secant) const;
+
   // The sums for any dual vector in its domain.
   [[nodiscard]] Sums sums_of(List list, std::span<const double> z, std::span<const double> alpha) const;
   // About sum s [phi(z) + phi*(-other) + other z] for another dual vector near alpha = -phi'(z), which is clipped to its

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "fenchel/base/parallel.hpp"
-#include "fenchel/base/sum.hpp"
 
 namespace fenchel::solver {
 namespace {
 
 constexpr std::size_t most_pieces = 16;
-constexpr std::size_t most_gram_pieces = 8;
+constexpr std::size_t most_panel_pieces = 8;
+// Outer products that are worth a thread.
+constexpr double least_products = 20000.0;
 // From this share of nonzeros on, a dense matrix product beats a scatter of products.
 constexpr double dense_share = 0.25;
 
@@ -18,18 +19,43 @@ std::size_t length(const Rows& rows, std::size_t i) {
   return rows.nonzeros_before(i + 1) - rows.nonzeros_before(i);
 }
 
-// Cuts a list into `count` pieces of about the same work.
+// The sum of work_of(i) over a list of rows: whole numbers or halves, so that their order does not matter.
+template <class WorkOf>
+double total_work(kernel::RowList list, WorkOf&& work_of) {
+  struct Work {
+    double sum = 0.0;
+    void add(const Work& other) { sum += other.sum; }
+  };
+  return block_sum<Work>(list.size(), [&](std::size_t k, Work& work) { work.sum += work_of(list[k]); }).sum;
+}
+
+// Cuts a list into `count` pieces of about the same work, between parts of equally many rows.
 template <class WorkOf>
 std::vector<std::size_t> cut_evenly(kernel::RowList list, std::size_t count, double total, WorkOf&& work_of) {
   std::vector<std::size_t> bounds{0};
-  double done = 0.0;
-  for (std::size_t k = 0; k < list.size() && bounds.size() < count; ++k) {
-    done += work_of(list[k]);
-    if (done * static_cast<double>(count) >= total * static_cast<double>(bounds.size())) bounds.push_back(k + 1);
+  if (count > 1) {
+    const std::size_t parts = std::min(list.size(), 16 * count);
+    const auto bound = [&](std::size_t k) { return list.size() * k / parts; };
+    double done = 0.0;
+    std::vector<double> work(parts);
+    parallel_for(parts, [&](std::size_t k) {
+      for (std::size_t r = bound(k); r < bound(k + 1); ++r) work[k] += work_of(list[r]);
+    });
+    for (std::size_t k = 0; k < parts && bounds.size() < count; ++k) {
+      done += work[k];
+      if (done * static_cast<double>(count) >= total * static_cast<double>(bounds.size()))
+        bounds.push_back(bound(k + 1));
+    }
   }
   bounds.resize(count + 1, list.size());
   bounds.back() = list.size();
   return bounds;
+}
+
+// Products of a row's entries, a constant one included.
+double triangle(std::size_t entries) {
+  const auto k = static_cast<double>(entries) + 1.0;
+  return 0.5 * k * k;
 }
 
 std::size_t pieces(double work, double price, std::size_t most) {
@@ -46,23 +72,14 @@ RowSums::RowSums(const data::Design& design)
 double RowSums::nonzeros_of(kernel::RowList list) const {
   return std::visit(
       [&](const auto& m) {
-        double sum = 0.0;
-        for (const std::uint32_t i : list) sum += static_cast<double>(length(m, i));
-        return sum;
+        return total_work(list, [&](std::uint32_t i) { return static_cast<double>(length(m, i)); });
       },
       design_.matrix);
 }
 
 double RowSums::gram_work(kernel::RowList list) const {
   return std::visit(
-      [&](const auto& m) {
-        double sum = 0.0;
-        for (const std::uint32_t i : list) {
-          const auto k = static_cast<double>(length(m, i)) + 1.0;
-          sum += 0.5 * k * k;
-        }
-        return sum;
-      },
+      [&](const auto& m) { return total_work(list, [&](std::uint32_t i) { return triangle(length(m, i)); }); },
       design_.matrix);
 }
 
@@ -149,19 +166,53 @@ void RowSums::product(const Cut& cut, std::span<const double> h, std::span<const
       design_.matrix);
 }
 
+// Ranges of columns with about the same number of products each, as the first list had them.
+std::vector<kernel::ColumnRange> RowSums::column_ranges(kernel::RowList list, std::size_t count) {
+  if (count > 1 && column_work_.empty()) {
+    column_work_.assign(dimension_, 0.0);
+    std::visit(
+        [&](const auto& m) {
+          for (const std::uint32_t i : list) {
+            std::size_t left = length(m, i) + 1;
+            m.row(i).for_each([&](std::size_t j, double) { column_work_[j] += static_cast<double>(left--); });
+          }
+        },
+        design_.matrix);
+  }
+  double total = 0.0, done = 0.0;
+  for (const double work : column_work_) total += work;
+  std::vector<kernel::ColumnRange> ranges(1);
+  for (std::size_t j = 0; j < column_work_.size() && ranges.size() < count; ++j) {
+    done += column_work_[j];
+    if (done * static_cast<double>(count) < total * static_cast<double>(ranges.size())) continue;
+    ranges.back().end = j + 1;
+    ranges.push_back({.begin = j + 1});
+  }
+  ranges.back().end = dimension_;
+  return ranges;
+}
+
 void RowSums::add_gram(const Cut& cut, std::span<const double> change, std::span<double> lower) {
   const double total = gram_work(cut.rows);
-  const std::size_t count = pieces(total, 2.0 * static_cast<double>(lower.size()), most_gram_pieces);
   std::visit(
-      [&](const auto& m) {
-        const bool dense = cut.nonzeros > dense_share * static_cast<double>(cut.rows.size() * dimension_);
-        const std::vector<std::size_t> bounds = cut_evenly(cut.rows, count, total, [&](std::uint32_t i) {
-          const auto k = static_cast<double>(length(m, i)) + 1.0;
-          return 0.5 * k * k;
-        });
+      [&]<class Rows>(const Rows& m) {
+        if constexpr (requires { m.offsets; }) {
+          if (cut.nonzeros <= dense_share * static_cast<double>(cut.rows.size() * dimension_)) {
+            const std::size_t count = pieces(total, least_products, threads());
+            const std::vector<kernel::ColumnRange> ranges = column_ranges(cut.rows, count);
+            parallel_for(ranges.size(), [&](std::size_t k) {
+              kernel::scatter_outer_products(m, design_.constant, cut.rows, change, ranges[k], lower.data(),
+                                             dimension_);
+            });
+            return;
+          }
+        }
+        const std::size_t count = pieces(total, 2.0 * static_cast<double>(lower.size()), most_panel_pieces);
+        const std::vector<std::size_t> bounds =
+            cut_evenly(cut.rows, count, total, [&](std::uint32_t i) { return triangle(length(m, i)); });
         sum(bounds, lower, [&](std::size_t begin, std::size_t end, std::span<double> target) {
-          kernel::outer_products(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin), change,
-                                 dense, target.data(), dimension_);
+          kernel::panel_outer_products(m, design_.constant, kernel::RowList(cut.rows).subspan(begin, end - begin),
+                                       change, target.data(), dimension_);
         });
       },
       design_.matrix);
