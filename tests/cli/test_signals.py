@@ -10,7 +10,7 @@ import unittest
 
 from support import CLI, CliTest
 
-LONG = ["--loss", "hinge", "--lambda", "1e-7", "--tol", "1e-14", "--max-passes", "1e9"]
+LONG = ["--loss", "hinge", "--lambda", "1e-7", "--solver", "sdca", "--tol", "1e-14", "--max-passes", "1e9"]
 
 
 class Interrupted(CliTest):
