@@ -167,7 +167,7 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
 // column has two accumulators, which would be most of a certificate's memory. 0: slabs of rows. Plain sums are faster in slabs. A
 // power of two, for machines with as many cores.
 std::size_t band_count(const Matrix& matrix) {
-  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 16;
+  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
   const bool sparse =
       std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
   const std::size_t count = std::min(cols(matrix) / columns_in_band,
