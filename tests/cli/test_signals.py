@@ -10,7 +10,7 @@ import unittest
 
 from support import CLI, CliTest
 
-# With the solver that takes longest for it.
+# newton would end within a second.
 LONG = ["--solver", "sdca", "--loss", "hinge", "--lambda", "1e-7", "--tol", "1e-14", "--max-passes", "1e9"]
 
 
