@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -139,6 +141,13 @@ class Program {
   std::vector<Action> actions_;  // in the order of the commands
 };
 
+// Vectors that come and go with every certificate use the same memory again: given back, it would come back as fresh pages,
+// which the system has to clear first.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that is accepted
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 int fail(Fault fault, std::string_view sentence) {
   note(fmt::format("fenchel: {}\n", sentence));
   return static_cast<int>(fault);
@@ -149,6 +158,7 @@ int fail(Fault fault, std::string_view sentence) {
 
 int main(int argc, char** argv) {
   using fenchel::Fault;
+  fenchel::cli::keep_freed_memory();
   fenchel::cli::signals::install();
   try {
     return fenchel::cli::Program().run(argc, argv);
