@@ -297,7 +297,9 @@ run::Options EffortOptions::resolve() const {
           .time_limit = time_limit.value_or(infinity)};
 }
 
+// Made in place: a copy of a limit is none.
 struct Threads::Control {
+  explicit Control(std::size_t count) : limit(tbb::global_control::max_allowed_parallelism, count) {}
   tbb::global_control limit;
 };
 
@@ -310,9 +312,7 @@ void Threads::add(CLI::App& app) {
       ->group("Effort");
 }
 
-void Threads::apply() {
-  control_ = std::make_unique<Control>(Control{{tbb::global_control::max_allowed_parallelism, count_}});
-}
+void Threads::apply() { control_ = std::make_unique<Control>(count_); }
 
 void check_supported(const registry::Settings& settings, const std::vector<double>& factors) {
   const double lambda = settings.lambda.value_or(1.0);  // from C it is positive, whatever the data

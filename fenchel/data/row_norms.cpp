@@ -1,6 +1,7 @@
 #include "fenchel/data/row_norms.hpp"
 
 #include <array>
+#include <cstdint>
 
 #include "fenchel/base/processor.hpp"
 

@@ -64,7 +64,7 @@ struct Strength {
     if (x == 0.0) return 0.0;
     // Coordinates that nothing touches have errors like that; subnormal numbers on the way would be slow.
     if (x < 0x1p-600 && l2 > 0x1p-120) return smallest_double;
-    return widen(0.5 * x * (x / l2), 4);
+    return widen(0.5 * (x * (x / l2)), 4);  // halved last: half of a subnormal number may be rounded
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/memory.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
@@ -46,11 +47,13 @@ std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const Solver
   return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
 }
 
-// For solvers that go row by row, and start from duals alone. Not for data larger than memory.
+// For solvers that go row by row, and start from duals alone. Not for data that fill the memory: it takes a copy.
 std::optional<solver::FoldedColumns> folded_columns_for(const problem::MulticlassProblem& problem,
                                                         const MulticlassSolverEntry& entry,
                                                         solver::RowOrder row_order) {
   if (entry.name != solver::MulticlassSdca::name || row_order == solver::RowOrder::windows) return std::nullopt;
+  // The copy of float32 values takes half as much again as they do.
+  if (data::bytes_of(problem.design.matrix) > usable_memory() / 4) return std::nullopt;
   return solver::FoldedColumns::where_it_pays(problem);
 }
 

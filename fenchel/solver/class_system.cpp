@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"

@@ -44,6 +44,7 @@ std::optional<FoldedColumns> FoldedColumns::where_it_pays(const problem::Multicl
   // Every row may keep one.
   const auto left_out = static_cast<double>(empty + rare - std::min(rare, asked.rows()));
   if (!(left_out > least_left_out * static_cast<double>(asked.dimension()))) return {};
+  if (empty == entries.size()) return {};  // nothing to solve for
   return FoldedColumns(asked, entries);
 }
 
@@ -67,17 +68,20 @@ void FoldedColumns::fold(const Rows& rows, std::span<const std::uint32_t> entrie
   values_.reserve(rows.nonzeros());
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto row = rows.row(i);
-    double squares = 0.0;
+    double largest = 0.0, squares = 0.0;
     row.for_each([&](std::size_t j, double x) {
       if (entries[j] > 1) {
         indexes_.push_back(places_[j].column);
         values_.push_back(x);
       } else {
-        squares += x * x;
+        largest = std::max(largest, std::fabs(x));
       }
     });
-    if (squares > 0.0) {
-      const double norm = std::sqrt(squares);
+    if (largest > 0.0) {
+      row.for_each([&](std::size_t j, double x) {
+        if (entries[j] == 1) squares += (x / largest) * (x / largest);  // x^2 might underflow
+      });
+      const double norm = largest * std::sqrt(squares);
       row.for_each([&](std::size_t j, double x) {
         if (entries[j] == 1) places_[j] = {.column = static_cast<std::uint32_t>(columns_), .factor = x / norm};
       });
@@ -101,13 +105,23 @@ void FoldedColumns::expand(std::span<const double> w, std::vector<double>& expan
   for_each_block(places_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       const Place place = places_[j];
-      for (std::size_t l = 0; l < k; ++l) expanded[j * k + l] = place.factor * w[place.column * k + l];
+      for (std::size_t l = 0; l < k; ++l) {
+        expanded[j * k + l] = place.factor == 0.0 ? 0.0 : place.factor * w[place.column * k + l];
+      }
     }
   });
   // The constant column comes last in both.
   std::copy(w.begin() + static_cast<std::ptrdiff_t>(columns_ * k), w.end(),
             expanded.begin() + static_cast<std::ptrdiff_t>(places_.size() * k));
 }
+
+double FoldedColumns::share() const {
+  const std::size_t entries = data::nonzeros(asked_.design.matrix);
+  return entries == 0 ? 1.0 : static_cast<double>(values_.size()) / static_cast<double>(entries);
+}
+
+FoldedSolver::FoldedSolver(const FoldedColumns& columns, Make make)
+    : columns_(columns), solver_(make(columns.problem())), owed_(2.0 / static_cast<double>(columns.classes())) {}
 
 problem::MulticlassCandidate FoldedSolver::candidate() {
   problem::MulticlassCandidate offered = solver_->candidate();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fenchel/base/parallel.hpp"
@@ -29,6 +30,8 @@ class FoldedColumns {
   [[nodiscard]] problem::MulticlassProblem problem() const;
   // The weights of the problem asked.
   void expand(std::span<const double> w, std::vector<double>& expanded) const;
+  [[nodiscard]] double share() const;  // of the entries asked that are left
+  [[nodiscard]] std::size_t classes() const { return asked_.classes(); }
 
  private:
   struct Place {
@@ -53,10 +56,13 @@ class FoldedSolver final : public MulticlassSolver {
  public:
   using Make = FunctionRef<std::unique_ptr<MulticlassSolver>(const problem::MulticlassProblem&)>;
 
-  FoldedSolver(const FoldedColumns& columns, Make make) : columns_(columns), solver_(make(columns.problem())) {}
+  FoldedSolver(const FoldedColumns& columns, Make make);
 
-  double step() override { return solver_->step(); }
-  [[nodiscard]] double passes_aside() override { return solver_->passes_aside(); }
+  // Passes are those over the data asked.
+  double step() override { return columns_.share() * solver_->step(); }
+  [[nodiscard]] double passes_aside() override {
+    return std::exchange(owed_, 0.0) + columns_.share() * solver_->passes_aside();
+  }
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return solver_->estimate(); }
   void refine_estimate() override { solver_->refine_estimate(); }
@@ -65,6 +71,7 @@ class FoldedSolver final : public MulticlassSolver {
  private:
   const FoldedColumns& columns_;
   std::unique_ptr<MulticlassSolver> solver_;
+  double owed_;            // passes that folding took: two over one class
   std::vector<double> w_;  // last offered
 };
 

@@ -21,9 +21,9 @@ constexpr double tightest_forcing = 1e-3;
 // longer.
 constexpr double too_long_a_step = 0.25;
 constexpr double growth_of_radius = 2.0;
+constexpr double slope_left = 0.5;  // by a search, of that at its start
 // Of the smoothing, as in newton.cpp: the first width relative to the mean loss, by what it shrinks, how small it may become
 // relative to the first, and the step's own error, relative to what the smoothing costs, at which it moves on.
-constexpr double slope_left = 0.5;  // by a search, of that at its start
 constexpr double first_class_width = 2.0;
 // The first width is no less than this part of the rows' mean curvature in the dual, ||x||^2 / (lambda n): the systems of a narrower
 // one are harder than they need be while the duals are far from theirs.

@@ -10,6 +10,9 @@
 namespace fenchel::solver {
 namespace {
 
+// A guess from few rows may be far off: no verdict on one spoils all that follow.
+constexpr double least_credit = 1e-2;
+constexpr double most_credit = 10.0;
 constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the running mean
 
 }  // namespace
@@ -69,7 +72,7 @@ void MulticlassSdca::offer_best_multiple() {
   for (double& w : w_) w *= best.factor;
   const double gap = best.value - dual_value();
   if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;
-  credit_ *= gap / estimate_.gap;
+  credit_ = std::clamp(credit_ * (gap / estimate_.gap), least_credit, most_credit);
   estimate_ = {.gap = gap, .primal = best.value};
 }
 

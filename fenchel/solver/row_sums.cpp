@@ -182,7 +182,8 @@ std::vector<kernel::ColumnRange> RowSums::column_ranges(kernel::RowList list, st
   double total = 0.0, done = 0.0;
   for (const double work : column_work_) total += work;
   std::vector<kernel::ColumnRange> ranges(1);
-  for (std::size_t j = 0; j < column_work_.size() && ranges.size() < count; ++j) {
+  // No range begins behind the last column: it would add what belongs to that one once more.
+  for (std::size_t j = 0; j + 1 < column_work_.size() && ranges.size() < count; ++j) {
     done += column_work_[j];
     if (done * static_cast<double>(count) < total * static_cast<double>(ranges.size())) continue;
     ranges.back().end = j + 1;

@@ -59,6 +59,22 @@ class Interrupted(CliTest):
         self.assertEqual(set(self.files()), {"d"})
 
 
+class Threads(CliTest):
+    def test_no_more_than_asked_for(self):
+        self.ok("generate", "d", "--rows", "20000", "--features", "500", "--quiet")
+        for count in (1, 2):
+            process = subprocess.Popen([CLI, "train", "d", "m", *LONG, "--verbose", "--threads", str(count)], cwd=self.dir,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            try:
+                while "passes" not in process.stderr.readline():  # until all that works in parallel has worked once
+                    self.assertIsNone(process.poll())
+                running = len(os.listdir(f"/proc/{process.pid}/task"))
+            finally:
+                process.kill()
+                process.communicate()
+            self.assertLessEqual(running, count)
+
+
 class Progress(CliTest):
     def run_on_terminal(self, *options):
         """What a fit of about three seconds writes to a terminal as its standard error."""

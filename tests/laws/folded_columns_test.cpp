@@ -64,6 +64,30 @@ TEST(FoldedColumns, ObjectivesAreTheSame) {
   }
 }
 
+// Entries whose squares underflow fold like others; columns without entries have no weight, whether or not any other is left.
+TEST(FoldedColumns, TinyEntriesAndNone) {
+  for (const double entry : {1e-200, 0.0}) {
+    Case setup = multiclass_case(every_vector_loss().front(), 8, 1, classes, Storage::csr64, 5);
+    for (std::size_t i = 0; i < setup.rows.size(); ++i) {
+      setup.rows[i].assign(10, 0.0);
+      setup.rows[i][i] = entry;
+    }
+    setup.settings.bias = registry::Bias::none;
+    const data::Dataset dataset = dataset_of(setup);
+    const registry::Plan plan(dataset, setup.settings);
+    const problem::MulticlassProblem asked = plan.multiclass();
+    const solver::FoldedColumns columns(asked);
+    const std::size_t left = columns.problem().dimension();
+    EXPECT_EQ(left, entry == 0.0 ? 0u : setup.rows.size());
+    std::vector<double> expanded;
+    columns.expand(std::vector<double>(left * classes, 2.0), expanded);
+    ASSERT_EQ(expanded.size(), 10 * classes);
+    EXPECT_EQ(expanded.front(), entry == 0.0 ? 0.0 : 2.0);
+    EXPECT_EQ(expanded.back(), 0.0);
+    EXPECT_FALSE(std::signbit(expanded.back()));
+  }
+}
+
 TEST(FoldedColumns, SolversOfTheFoldedProblemSolveTheOneAsked) {
   for (const loss::AnyVector& loss : every_vector_loss()) {
     Case setup = with_rare_columns(loss, 60, 3, Storage::csr64);

@@ -38,10 +38,19 @@ TEST(RowSums, ListsKeepTheirOrder) {
   EXPECT_EQ(rows, expected);
 }
 
+// Most of the work is in the last column.
+Case heavy_end(std::size_t n, std::size_t d) {
+  Case setup = random_setup(loss::Hinge{}, n, d, Storage::csr64, 7);
+  for (std::size_t i = 0; i < n; ++i) {
+    setup.rows[i].assign(d, 0.0);
+    setup.rows[i][i % 40 == 0 ? i % d : d - 1] = 1.0 + static_cast<double>(i % 3);
+  }
+  return setup;
+}
+
 // Whole numbers: the sums are exact, in any order.
-TEST(RowSumsParallel, OuterProductsOfSparseRows) {
-  constexpr std::size_t n = 6000, columns = 40;
-  const Case setup = sparse_setup(n, columns);
+void check_outer_products(const Case& setup) {
+  const std::size_t n = setup.rows.size(), columns = setup.rows.front().size();
   const data::Dataset dataset = dataset_of(setup);
   for (const double constant : {0.0, 2.0}) {
     const std::size_t d = columns + (constant != 0.0 ? 1 : 0);
@@ -67,6 +76,9 @@ TEST(RowSumsParallel, OuterProductsOfSparseRows) {
     }
   }
 }
+
+TEST(RowSumsParallel, OuterProductsOfSparseRows) { check_outer_products(sparse_setup(6000, 40)); }
+TEST(RowSumsParallel, OuterProductsOfFewColumns) { check_outer_products(heavy_end(400000, 7)); }
 
 // The hinge about the centre 0 with q = 1 has psi'' = 1 for y z in (0, 1).
 TEST(RowModel, SecantsAreMeanCurvatures) {
