@@ -120,7 +120,7 @@ TEST(MatrixMarket, Repeats) {
 TEST(MatrixMarket, MillionsOfEmptyRows) {
   EXPECT_EQ(parse(coordinate + "4018954 510 0\n").rows(), 4018954U);
   const Dataset data = parse(coordinate + "4000000 9 3\n4000000 7 2\n2000001 1 4\n4000000 3 1\n");
-  const auto& rows = std::get<CsrRows<float>>(data.matrix());
+  const auto rows = std::get<CsrRows<float>>(data.matrix());
   EXPECT_EQ(rows.row(2000000).nonzeros(), 1U);
   EXPECT_EQ(std::vector<std::uint32_t>(rows.columns.begin(), rows.columns.end()),
             (std::vector<std::uint32_t>{0, 2, 6}));
