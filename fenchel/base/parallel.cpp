@@ -2,6 +2,7 @@
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 
 namespace fenchel {
 
@@ -9,6 +10,10 @@ void parallel_for(std::size_t count, FunctionRef<void(std::size_t)> turn) {
   if (count == 0) return;
   if (count == 1) return turn(0);
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t k) { turn(k); });
+}
+
+void isolated(FunctionRef<void()> work) {
+  oneapi::tbb::this_task_arena::isolate([&] { work(); });
 }
 
 std::size_t threads() {

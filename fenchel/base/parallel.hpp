@@ -31,6 +31,10 @@ class FunctionRef<Result(Arguments...)> {
 // machinery is compiled once, not once for every loop.
 void parallel_for(std::size_t count, FunctionRef<void(std::size_t)> turn);
 
+// Calls work(), whose loops take up no turns of other loops while they wait for their own: for what is done under a lock, as such
+// a turn might ask for the same lock.
+void isolated(FunctionRef<void()> work);
+
 // How many turns may run at once. Only for cuts of the work that leave the bits of the result alone.
 [[nodiscard]] std::size_t threads();
 

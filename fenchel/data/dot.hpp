@@ -28,10 +28,7 @@ template <class ValueAt>
 // A uniform row gives the same bits either way.
 template <class Value>
 [[gnu::always_inline]] inline double dot(const SparseRow<Value>& row, const double* w) {
-  if (row.uniform && !row.values.empty()) {
-    return dot(row.columns, w, [value = static_cast<double>(row.values.front())](std::size_t) { return value; });
-  }
-  return dot(row.columns, w, [value = row.values.data()](std::size_t k) { return static_cast<double>(value[k]); });
+  return row.with_values([&](const auto& value_at) { return dot(row.columns, w, value_at); });
 }
 
 // meanwhile(j) is called before entries j to j + 7 are used.

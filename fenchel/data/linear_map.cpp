@@ -39,12 +39,14 @@ template <class Row>
 Enclosed enclosed_product(const Row& row, const double* w) {
   Enclosed part[4];
   const std::size_t n = row.nonzeros();
-  const auto product = [&](std::size_t k) { return static_cast<double>(row.values[k]) * w[row.column(k)]; };
-  std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    for (std::size_t l = 0; l < 4; ++l) add(part[l], product(k + l));
-  }
-  for (; k < n; ++k) add(part[0], product(k));
+  row.with_values([&](const auto& value_at) {
+    const auto product = [&](std::size_t k) { return value_at(k) * w[row.column(k)]; };
+    std::size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+      for (std::size_t l = 0; l < 4; ++l) add(part[l], product(k + l));
+    }
+    for (; k < n; ++k) add(part[0], product(k));
+  });
   merge(part[0], part[1]);
   merge(part[2], part[3]);
   merge(part[0], part[2]);
@@ -74,11 +76,19 @@ std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count)
       matrix);
 }
 
+template <class Value>
+void prefetch_next(const CsrRows<Value>& rows, std::size_t i, std::size_t end) {
+  if (i + 1 < end) rows.prefetch_value(i + 1);
+}
+template <class Value>
+void prefetch_next(const DenseRows<Value>& /*rows*/, std::size_t /*i*/, std::size_t /*end*/) {}
+
 // u += sum of x_i beta_i over rows [begin, end)
 template <class Rows, class Accumulator>
 void add_rows(const Rows& rows, std::size_t begin, std::size_t end, std::span<const double> beta,
               std::span<Accumulator> u) {
   for (std::size_t i = begin; i < end; ++i) {
+    prefetch_next(rows, i, end);
     const double b = beta[i];
     if (b != 0.0) rows.row(i).for_each_entry([&](std::size_t j, double x) { add(u[j], x * b); });
   }
@@ -87,7 +97,8 @@ void add_rows(const Rows& rows, std::size_t begin, std::size_t end, std::span<co
 // x_i . w in a walk along rows up to `end`. Where these are dense, asking for the row after the next uses a quarter more of the
 // memory's bandwidth than the processor's own foresight does; sparse rows gain nothing by it.
 template <class Value>
-double product_in_order(const CsrRows<Value>& rows, std::size_t i, std::size_t /*end*/, const double* w) {
+double product_in_order(const CsrRows<Value>& rows, std::size_t i, std::size_t end, const double* w) {
+  prefetch_next(rows, i, end);
   return dot(rows.row(i), w);
 }
 template <class Value>
@@ -163,51 +174,11 @@ void accumulate(const Design& design, std::span<const std::size_t> slabs, std::s
   });
 }
 
-// For sums with magnitudes, sparse rows of many columns with many entries in each band of them are cut into such bands instead: no
-// column has two accumulators, which would be most of a certificate's memory. 0: slabs of rows. Plain sums are faster in slabs. A
-// power of two, for machines with as many cores.
-std::size_t band_count(const Matrix& matrix) {
-  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
-  const bool sparse =
-      std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
-  const std::size_t count = std::min(cols(matrix) / columns_in_band,
-                                     nonzeros(matrix) / (entries_in_band * std::max<std::size_t>(1, rows(matrix))));
-  return sparse && count >= 2 ? std::bit_floor(std::min(count, most_bands)) : 0;
-}
-
-// Calls add(j, x_ij beta_i) for all entries whose columns are in [from, to), rows ascending.
-template <class Rows, class Add>
-void for_each_product(const Rows& rows, std::span<const double> beta, std::size_t from, std::size_t to, Add&& add) {
-  if constexpr (requires { rows.columns; }) {
-    for (std::size_t i = 0; i < rows.rows(); ++i) {
-      const double b = beta[i];
-      if (b == 0.0) continue;
-      const auto row = rows.row(i);
-      const auto first = std::ranges::lower_bound(row.columns, from);
-      for (auto k = static_cast<std::size_t>(first - row.columns.begin()); k < row.columns.size(); ++k) {
-        if (row.columns[k] >= to) break;
-        add(row.columns[k], static_cast<double>(row.values[k]) * b);
-      }
-    }
-  }
-}
-
 // The constant column's part of X' beta.
 Enclosed constant_sum(const Design& design, std::span<const double> beta) {
   Enclosed result;
   for (const double b : beta) add(result, design.constant * b);
   return result;
-}
-
-// Calls fill(rows, from, to) for every band of columns, in parallel.
-template <class Fill>
-void for_each_band(const Design& design, std::size_t bands, const Fill& fill) {
-  const std::size_t d = cols(design.matrix);
-  std::visit(
-      [&](const auto& m) {
-        parallel_for(bands, [&](std::size_t band) { fill(m, d * band / bands, d * (band + 1) / bands); });
-      },
-      design.matrix);
 }
 
 // Where sums need no magnitudes, slabs are fewer: setting up and merging the accumulators costs a small share of the work.
@@ -239,8 +210,8 @@ LinearMap::LinearMap(const Design& design)
       slabs_(accumulation_slabs(design.matrix)),
       plain_slabs_(balanced_slabs(design.matrix, plain_slab_count(design.matrix))),
       pieces_(balanced_slabs(design.matrix, piece_count(design.matrix))),
-      bands_(band_count(design.matrix)) {
-  std::size_t longest = bands_ > 0 ? rows() : 0;
+      bands_(design.matrix) {
+  std::size_t longest = bands_.count() > 0 ? rows() : 0;
   for (std::size_t k = 1; k < slabs_.size(); ++k) longest = std::max(longest, slabs_[k] - slabs_[k - 1]);
   adjoint_gamma_ = gamma_bound(static_cast<double>(longest + slabs_.size()) + 2);
 }
@@ -255,6 +226,22 @@ void LinearMap::for_each_piece(const Work& work) const {
       design_.matrix);
 }
 
+template <class Fill>
+void LinearMap::for_each_band(std::size_t count, const Fill& fill) const {
+  const std::size_t each = bands_.count() / count;
+  std::visit(
+      [&](const auto& m) {
+        if constexpr (requires { m.columns; }) {
+          const auto crossings = bands_.crossings(m);
+          parallel_for(count, [&](std::size_t k) { fill(m, crossings, k * each, (k + 1) * each); });
+        }
+      },
+      design_.matrix);
+}
+
+// Where two accumulators do not fit into a core's cache.
+bool LinearMap::banded() const { return bands_.count() > 0 && cols() > 2 * most_columns_at_once; }
+
 void LinearMap::margins(std::span<const double> w, std::span<double> z) const {
   const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
@@ -266,6 +253,7 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
   const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
+      prefetch_next(m, i, end);
       const auto row = m.row(i);
       Enclosed product = enclosed_product(row, w.data());
       add(product, constant);
@@ -280,6 +268,18 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
 }
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
+  if (banded()) {
+    // As few as keep all threads busy, which the bits do not depend on.
+    const std::size_t count = std::min(bands_.count(), std::bit_ceil(threads()));
+    for_each_band(count, [&](const auto& m, const auto& crossings, std::size_t first, std::size_t last) {
+      const std::size_t from = bands_.first_column(first);
+      std::ranges::fill(u.subspan(from, bands_.first_column(last) - from), 0.0);
+      bands_.for_each_product(m, crossings, beta, first, last,
+                              [&](std::size_t j, double product) { add(u[j], product); });
+    });
+    if (design_.constant != 0.0) u.back() = constant_sum(design_, beta).sum;
+    return;
+  }
   accumulate(design_, plain_slabs_, beta, u, scratch_,
              [&](const auto& m, std::size_t begin, std::size_t end, std::span<double> sums) {
                add_rows(m, begin, end, beta, sums);
@@ -322,10 +322,12 @@ void LinearMap::adjoint(std::span<const double> beta, std::span<double> u, std::
       magnitude[from + j] = entries[j].magnitude;
     }
   };
-  if (bands_ > 0) {
-    for_each_band(design_, bands_, [&](const auto& m, std::size_t from, std::size_t to) {
-      std::vector<Enclosed> band(to - from);
-      for_each_product(m, beta, from, to, [&](std::size_t j, double product) { add(band[j - from], product); });
+  if (bands_.count() > 0) {
+    for_each_band(bands_.count(), [&](const auto& m, const auto& crossings, std::size_t first, std::size_t last) {
+      const std::size_t from = bands_.first_column(first);
+      std::vector<Enclosed> band(bands_.first_column(last) - from);
+      bands_.for_each_product(m, crossings, beta, first, last,
+                              [&](std::size_t j, double product) { add(band[j - from], product); });
       split(band, from);
     });
     if (design_.constant != 0.0) split(std::array{constant_sum(design_, beta)}, cols() - 1);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/data/column_bands.hpp"
 #include "fenchel/data/matrix.hpp"
 
 namespace fenchel::data {
@@ -56,13 +57,17 @@ class LinearMap {
   // Calls work(rows, begin, end) for all pieces of rows, in parallel.
   template <class Work>
   void for_each_piece(const Work& work) const;
+  // Calls fill(rows, crossings, first, last) for `count` runs of equally many bands of columns, in parallel.
+  template <class Fill>
+  void for_each_band(std::size_t count, const Fill& fill) const;
+  [[nodiscard]] bool banded() const;
 
   Design design_;
   std::vector<std::size_t> slabs_;        // row boundaries of the private accumulators of X' beta with magnitudes
   std::vector<std::size_t> plain_slabs_;  // and without
   std::vector<std::size_t> pieces_;       // of rows, for what has a result a row
   std::vector<double> scratch_;
-  std::size_t bands_ = 0;       // of columns that X' beta is summed in where that is better than slabs
+  ColumnBands bands_;           // that X' beta is summed in where that is better than slabs
   double adjoint_gamma_ = 0.0;  // relative to the magnitudes
 };
 

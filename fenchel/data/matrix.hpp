@@ -28,13 +28,21 @@ struct SparseRow {
   void for_each(Visit&& visit) const {
     for (std::size_t k = 0; k < values.size(); ++k) visit(columns[k], static_cast<double>(values[k]));
   }
-  // The same, written twice for the loops that memory holds up: a uniform row has a third or half of the bytes.
+  // Calls use(value_at), where value_at(k) is entry k: compiled twice for the loops that memory holds up, as a uniform row has a
+  // third or half of the bytes.
+  template <class Use>
+  [[gnu::always_inline]] decltype(auto) with_values(Use&& use) const {
+    if (uniform && !values.empty()) {
+      return use([value = static_cast<double>(values.front())](std::size_t /*k*/) { return value; });
+    }
+    return use([value = values.data()](std::size_t k) { return static_cast<double>(value[k]); });
+  }
+  // The same as for_each, through with_values.
   template <class Visit>
   [[gnu::always_inline]] void for_each_entry(Visit&& visit) const {
-    if (!uniform) return for_each(visit);
-    if (values.empty()) return;
-    const auto value = static_cast<double>(values.front());
-    for (const std::uint32_t column : columns) visit(column, value);
+    with_values([&](const auto& value_at) {
+      for (std::size_t k = 0; k < columns.size(); ++k) visit(columns[k], value_at(k));
+    });
   }
 };
 
@@ -51,6 +59,10 @@ struct DenseRow {
   template <class Visit>
   [[gnu::always_inline]] void for_each_entry(Visit&& visit) const {
     for_each(visit);
+  }
+  template <class Use>
+  [[gnu::always_inline]] decltype(auto) with_values(Use&& use) const {
+    return use([value = values.data()](std::size_t k) { return static_cast<double>(value[k]); });
   }
 };
 
@@ -108,6 +120,10 @@ struct CsrRows {
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;
     return {columns.subspan(begin, count), values.subspan(begin, count), uniform};
+  }
+  // Asks memory for the value of a uniform row that comes next: the processor foresees the columns of rows in order, not this.
+  [[gnu::always_inline]] void prefetch_value(std::size_t i) const {
+    if (uniform) __builtin_prefetch(values.data() + offsets[i]);
   }
   // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
   void prefetch(std::size_t i) const {

@@ -76,11 +76,12 @@ TEST(LinearMap, EnclosesTheExactProducts) {
   }
 }
 
-// So wide that X' beta is summed in bands of columns; in the second case plainly, too.
+// So wide that X' beta is summed in bands of columns; in the third case plainly, too.
 TEST(LinearMap, EnclosesTheProductsOfBands) {
   for (const double constant : {0.0, 2.5}) {
     expect_enclosed(random_rows(9, 17000, 0.01, 10.0, 13), Storage::csr64, constant, 10.0);
     expect_enclosed(random_rows(5, 66000, 0.01, 200.0, 14), Storage::csr64, constant, 200.0);
+    expect_enclosed(random_rows(5, 140000, 0.005, 10.0, 26), Storage::csr64, constant, 10.0);
     expect_enclosed(random_rows(5, 17000, 0.01, 0.0, 16), Storage::csr64, constant, 10.0);
     std::vector<std::vector<double>> floats = random_rows(9, 17000, 0.01, 0.0, 18);
     for (auto& row : floats) {
@@ -227,6 +228,7 @@ TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
     expect_same_bits(random_rows(3 * 4096 + 17, 6, 0.5, 4.0, 8), storage);
   }
   expect_same_bits(random_rows(20, 66000, 0.01, 4.0, 15), Storage::csr64);  // in bands of columns
+  expect_same_bits(random_rows(20, 140000, 0.005, 4.0, 25), Storage::csr64);  // without magnitudes, too
   // Many pieces of rows of very different lengths, with empty ones at both ends.
   std::vector<std::vector<double>> ragged = random_rows(900, 1200, 0.6, 4.0, 19);
   for (std::size_t i = 0; i < ragged.size(); ++i) {
@@ -236,14 +238,15 @@ TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
   expect_same_bits(ragged, Storage::csr64);
 }
 
-// One pass or two, with any number of threads: the same bits. The third is too wide for one pass, the fourth too small.
+// One pass or two, with any number of threads: the same bits. The third and fourth are too wide for one pass, the fifth too small.
 TEST(LinearMapParallel, OnePassHasTheBitsOfTwo) {
   struct Size {
     std::size_t rows, columns;
     double density, passes;
   };
   for (const Size& size :
-       {Size{5003, 7, 0.5, 1.0}, Size{301, 90, 0.9, 1.0}, Size{12, 70000, 0.25, 2.0}, Size{3, 9, 1.0, 2.0}}) {
+       {Size{5003, 7, 0.5, 1.0}, Size{301, 90, 0.9, 1.0}, Size{12, 70000, 0.25, 2.0}, Size{12, 140000, 0.01, 2.0},
+        Size{3, 9, 1.0, 2.0}}) {
     const auto rows = random_rows(size.rows, size.columns, size.density, 4.0, 11);
     for (const Storage storage : {Storage::csr64, Storage::dense64}) {
       const data::Dataset dataset = held(rows, storage);
