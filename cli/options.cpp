@@ -254,10 +254,12 @@ void EffortOptions::add(CLI::App& app) {
   add_number(app, "--time-limit", time_limit, positive, "seconds (default: none)")->group("Effort");
   add_count(app, "--seed", seed, 0, "of the random order of rows: same seed, same bits (default 0)")
       ->group("Effort");
-  add_text(app, "--row-order", row_order, "auto|shuffled|windows",
-           "the way through the rows of solvers that go row by row; windows: consecutive rows together, for "
-           "a .fbin file larger than memory "
-           "(default auto: where that is so)")
+  add_text(
+      app, "--row-order", row_order, "auto|shuffled|runs|windows",
+      "the way through the rows of solvers that go row by row; runs: a few neighbours at a time, which memory "
+      "gives faster; "
+      "windows: megabytes of consecutive rows together, for a .fbin file larger than memory (default auto: windows "
+      "where that is so, else runs where neighbours are no more alike than any two rows)")
       ->group("Effort");
   add_text(
       app, "--equal-rows", equal_rows, "auto|separate",
@@ -269,8 +271,9 @@ void EffortOptions::add(CLI::App& app) {
 std::optional<solver::RowOrder> EffortOptions::rows() const {
   if (row_order == "auto") return std::nullopt;
   if (row_order == "shuffled") return solver::RowOrder::shuffled;
+  if (row_order == "runs") return solver::RowOrder::runs;
   if (row_order == "windows") return solver::RowOrder::windows;
-  constexpr std::array<std::string_view, 3> names{"auto", "shuffled", "windows"};
+  constexpr std::array<std::string_view, 4> names{"auto", "shuffled", "runs", "windows"};
   refuse_name("--row-order", row_order, names, {});
 }
 

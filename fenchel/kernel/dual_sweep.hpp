@@ -91,6 +91,11 @@ struct SweepState {
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
   std::size_t until_sample = 0;  // visits left until the next look
   std::size_t fetch_ahead = 4;   // rows by which memory is asked for in advance
+
+  void prefetch(std::size_t i) const {
+    for (const auto& list : {targets, shares, curvatures, std::span<const double>(alpha)})
+      __builtin_prefetch(&list[i]);
+  }
 };
 
 // Fenchel-Young terms met before their updates: an estimate of the gap, never a claim.
@@ -174,7 +179,11 @@ SweepReport dual_sweep(const Rows& rows, const RowVisit& visit, Link& link, Swee
   const std::span<const std::uint32_t> order = state.order;
   for (std::size_t k = 0; k < order.size(); ++k) {
     // Rows come from all over memory; waiting for each would cost as much as the work on it.
-    if (k + state.fetch_ahead < order.size()) rows.prefetch(order[k + state.fetch_ahead]);
+    if (k + state.fetch_ahead < order.size()) {
+      const std::uint32_t later = order[k + state.fetch_ahead];
+      rows.prefetch(later);
+      state.prefetch(later);
+    }
     const std::uint32_t i = order[k];
     const auto row = rows.row(i);
     report.nonzeros += row.nonzeros();

@@ -7,6 +7,7 @@
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/memory.hpp"
 #include "fenchel/base/parallel.hpp"
+#include "fenchel/data/neighbours.hpp"
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
@@ -32,10 +33,15 @@ run::Status worse(run::Status a, run::Status b) {
 }
 
 // Rows in random order from all over the file would make the disk read a page for each.
+bool in_windows(const data::Matrix& matrix, const Settings& settings) {
+  if (settings.row_order) return settings.row_order == solver::RowOrder::windows;
+  return data::is_mapped(matrix) && data::bytes_of(matrix) > usable_memory();
+}
+
 solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& settings) {
   if (settings.row_order) return *settings.row_order;
-  const bool too_large = data::is_mapped(matrix) && data::bytes_of(matrix) > usable_memory();
-  return too_large ? solver::RowOrder::windows : solver::RowOrder::shuffled;
+  if (in_windows(matrix, settings)) return solver::RowOrder::windows;
+  return data::neighbours_are_alike(matrix) ? solver::RowOrder::shuffled : solver::RowOrder::runs;
 }
 
 // Not for solvers that go row by row: they visit a row of a large weight too rarely to gain by it. Not for data larger than
@@ -43,7 +49,7 @@ solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& setti
 std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const SolverEntry& entry) {
   if (!plan.settings().merge_rows || takes(entry, solver::option::row_order)) return std::nullopt;
   const data::Matrix matrix = plan.dataset().matrix();
-  if (row_order_for(matrix, plan.settings()) == solver::RowOrder::windows) return std::nullopt;
+  if (in_windows(matrix, plan.settings())) return std::nullopt;
   return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
 }
 
@@ -155,7 +161,9 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   const problem::Problem first = plan.problem(0);  // outputs differ in their targets only
   check_conduct(settings, first.loss, first.penalty);
   const SolverEntry& entry = choose(settings.solver, first, demands(settings));
-  const solver::RowOrder row_order = row_order_for(first.design.matrix, settings);
+  const bool by_rows = takes(entry, solver::option::row_order);
+  const solver::RowOrder row_order =
+      by_rows ? row_order_for(first.design.matrix, settings) : solver::RowOrder::shuffled;
   const solver::Conduct conduct{.seed = settings.seed,
                                 .rows = row_order,
                                 .ascent = settings.ascent.resolve(),
@@ -168,7 +176,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry);
   Fit result;
   result.solver = entry.name;
-  if (takes(entry, solver::option::row_order)) result.row_order = row_order;
+  if (by_rows) result.row_order = row_order;
   if (merged) result.distinct_rows = merged->rows();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);

@@ -72,7 +72,7 @@ struct Settings {
   std::string solver = "auto";
   std::uint64_t seed = 0;
   std::optional<solver::RowOrder> row_order =
-      {};                  // empty: windows for mapped data larger than memory, else shuffled
+      {};  // empty: windows for mapped data larger than memory, else runs where neighbours are not alike
   bool merge_rows = true;  // equal ones, where that pays
   AscentSettings ascent = {};
   std::optional<std::size_t> batch = {};  // rows a step of pegasos; empty: 1

@@ -18,6 +18,7 @@ ClassVisits::ClassVisits(const data::Matrix& matrix, std::span<const double> sha
       windows_(conduct.rows == RowOrder::windows
                    ? RowVisits::cut_windows(matrix)
                    : std::vector<RowVisits::Window>{{.first = 0, .last = shares.size()}}),
+      run_(RowVisits::rows_in_run(matrix, conduct.rows)),
       idle_(shares.size(), 0),
       rest_(shares.size(), 0) {
   if (shares.size() > std::numeric_limits<std::uint32_t>::max())
@@ -49,7 +50,9 @@ void ClassVisits::wake() { std::fill(rest_.begin(), rest_.end(), std::uint8_t{0}
 void ClassVisits::shuffle_within_windows() {
   std::size_t begin = 0;
   for (const RowVisits::Window& window : windows_) {
-    random_.shuffle(std::span(order_).subspan(begin, window.end - begin));
+    const std::span<std::uint32_t> part = std::span(order_).subspan(begin, window.end - begin);
+    shuffle_runs(random_, run_, part, shuffled_);
+    std::ranges::copy(shuffled_, part.begin());
     begin = window.end;
   }
 }

@@ -49,8 +49,10 @@ class ClassVisits {
   std::span<const double> shares_;
   Random random_;
   std::vector<RowVisits::Window>
-      windows_;  // shuffled one by one; a single one unless the data are larger than memory
+      windows_;      // shuffled one by one; a single one unless the data are larger than memory
+  std::size_t run_;  // rows that are drawn together
   std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> shuffled_;
   std::vector<std::uint8_t> idle_;
   std::vector<std::uint8_t> rest_;  // sweeps to skip
   std::size_t counted_ = 0;         // rows with a positive share

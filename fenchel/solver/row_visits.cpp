@@ -26,7 +26,28 @@ constexpr double most_work_between = 10.0;
 constexpr double part_among_awake = 0.1;
 constexpr double part_among_all = 0.3;
 
+// A run is long enough for the processor to foresee most of it, and short enough to mix rows well.
+constexpr std::size_t most_rows_in_run = 8, bytes_in_run = 16384;
+
 }  // namespace
+
+void shuffle_runs(Random& random, std::size_t run, std::span<const std::uint32_t> rows,
+                  std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> starts((rows.size() + run - 1) / run);
+  for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = static_cast<std::uint32_t>(k * run);
+  random.shuffle(std::span(starts));
+  order.resize(rows.size());
+  auto end = order.begin();
+  for (const std::uint32_t start : starts) {
+    end = std::ranges::copy(rows.subspan(start, std::min(run, rows.size() - start)), end).out;
+  }
+}
+
+std::size_t RowVisits::rows_in_run(const data::Matrix& matrix, RowOrder order) {
+  if (order != RowOrder::runs) return 1;
+  const std::size_t bytes_a_row = data::bytes_of(matrix) / std::max<std::size_t>(1, data::rows(matrix)) + 1;
+  return std::clamp<std::size_t>(bytes_in_run / bytes_a_row, 1, most_rows_in_run);
+}
 
 std::vector<RowVisits::Window> RowVisits::cut_windows(const data::Matrix& matrix) {
   std::vector<Window> windows;
@@ -42,6 +63,7 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
     : shares_(shares),
       random_(conduct.seed),
       sampling_(conduct.ascent.sampling),
+      run_(rows_in_run(matrix, conduct.rows)),
       resting_(shares.size(), 0),
       rest_beyond_(infinity),
       full_violation_(infinity),
@@ -53,7 +75,8 @@ RowVisits::RowVisits(const data::Matrix& matrix, std::span<const double> shares,
   // Independent draws come from all over the data: windows are for permutations.
   if (conduct.rows == RowOrder::windows && sampling_ == Sampling::permutation) windows_ = cut_windows(matrix);
   wake();
-  rows_ = order_.size();
+  order_ = awake_;
+  rows_ = awake_.size();
   weigh(curvatures);
 }
 
@@ -84,7 +107,7 @@ void RowVisits::wake_settled() {
 }
 
 void RowVisits::wake_unsettled() {
-  order_.clear();
+  awake_.clear();
   settled_ = 0;
   share_ = 0.0;
   for (std::size_t i = 0; i < shares_.size(); ++i) {
@@ -94,7 +117,7 @@ void RowVisits::wake_unsettled() {
       continue;
     }
     resting_[i] = kernel::awake;
-    order_.push_back(static_cast<std::uint32_t>(i));
+    awake_.push_back(static_cast<std::uint32_t>(i));
     share_ += shares_[i];
   }
   rest_beyond_ = part_among_all * full_violation_;
@@ -105,7 +128,7 @@ void RowVisits::draw() {
   if (sampling_ != Sampling::permutation) {
     draw_independently();
   } else if (windows_.empty()) {
-    random_.shuffle(std::span(order_));
+    shuffle_runs(random_, run_, awake_, order_);
   } else {
     draw_windows();
   }
@@ -116,16 +139,14 @@ void RowVisits::draw_windows() {
   order_.clear();
   for (Window& window : windows_) {
     const std::size_t begin = order_.size();
-    for (std::size_t i = window.first; i < window.last; ++i) {
-      if (shares_[i] > 0.0 && resting_[i] == kernel::awake) order_.push_back(static_cast<std::uint32_t>(i));
-    }
+    const auto first = std::ranges::lower_bound(awake_, window.first);
+    order_.insert(order_.end(), first, std::ranges::lower_bound(first, awake_.end(), window.last));
     random_.shuffle(std::span(order_).subspan(begin));
     window.end = order_.size();
   }
 }
 
 void RowVisits::draw_independently() {
-  if (drawn_from_.empty()) drawn_from_ = order_;
   for (std::uint32_t& row : order_) {
     std::size_t k = 0;
     if (cumulative_.empty()) {
@@ -135,14 +156,14 @@ void RowVisits::draw_independently() {
       k = static_cast<std::size_t>(std::upper_bound(cumulative_.begin(), cumulative_.end(), point) -
                                    cumulative_.begin());
     }
-    row = drawn_from_[std::min(k, rows_ - 1)];
+    row = awake_[std::min(k, rows_ - 1)];
   }
 }
 
 void RowVisits::settle(double violation, double gap) {
   if (sampling_ != Sampling::permutation) return;
   // A sweep costs something besides its rows.
-  const double cost = std::max(static_cast<double>(order_.size()) / static_cast<double>(rows_), 0.01);
+  const double cost = std::max(static_cast<double>(awake_.size()) / static_cast<double>(rows_), 0.01);
   work_ += cost;
   total_work_ += cost;
   const bool long_since = total_work_ >= 2 * complete_at_;
@@ -159,13 +180,13 @@ void RowVisits::settle(double violation, double gap) {
     long_since ? wake_settled() : wake_unsettled();
     return;
   }
-  const std::size_t before = order_.size();
-  std::erase_if(order_, [&](std::uint32_t i) { return resting_[i] != kernel::awake; });
-  if (order_.size() < before) {
+  const std::size_t before = awake_.size();
+  std::erase_if(awake_, [&](std::uint32_t i) { return resting_[i] != kernel::awake; });
+  if (awake_.size() < before) {
     share_ = 0.0;
-    for (const std::uint32_t i : order_) share_ += shares_[i];
+    for (const std::uint32_t i : awake_) share_ += shares_[i];
   }
-  all_ = order_.size() + settled_ == rows_;
+  all_ = awake_.size() + settled_ == rows_;
   rest_beyond_ = part_among_awake * violation;
 }
 

@@ -5,7 +5,7 @@
 // resting is an order of work and claims nothing.
 //
 // Data larger than memory are visited in windows (RowOrder::windows): the order is less random, but the disk is read in
-// large pieces.
+// large pieces. The same for memory itself are runs of a few rows (RowOrder::runs).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,10 @@
 
 namespace fenchel::solver {
 
+// Puts runs of `run` rows each, the last one may be shorter, into a random order.
+void shuffle_runs(Random& random, std::size_t run, std::span<const std::uint32_t> rows,
+                  std::vector<std::uint32_t>& order);
+
 class RowVisits {
  public:
   // Consecutive rows, which the sweep visits as one part of its order.
@@ -31,6 +35,9 @@ class RowVisits {
 
   // Of about 32 MB each, in the order of the rows.
   static std::vector<Window> cut_windows(const data::Matrix& matrix);
+
+  // Neighbours that a run takes together: as many as make a few kilobytes; 1 unless runs are asked for.
+  static std::size_t rows_in_run(const data::Matrix& matrix, RowOrder order);
 
   // Rows with share 0 are never visited; `shares` must outlive this. Curvatures, one a row, weigh the draws of
   // Sampling::importance.
@@ -56,7 +63,7 @@ class RowVisits {
   [[nodiscard]] bool complete() const { return all_ && settled_ == 0; }
   [[nodiscard]] double settling_gap() const { return settling_gap_; }
   [[nodiscard]] double rest_beyond() const { return rest_beyond_; }
-  [[nodiscard]] double share() const { return share_; }  // of the rows in the order
+  [[nodiscard]] double share() const { return share_; }  // of the rows that are awake
 
   // Every row takes part again, in a problem that may have changed.
   void wake();
@@ -70,12 +77,13 @@ class RowVisits {
   std::span<const double> shares_;
   Random random_;
   Sampling sampling_;
+  std::size_t run_;                   // rows that are drawn together
+  std::vector<std::uint32_t> awake_;  // ascending
   std::vector<std::uint32_t> order_;
   std::vector<Window> windows_;
   std::vector<std::uint8_t> resting_;
-  std::vector<std::uint32_t> drawn_from_;  // by independent draws
-  std::vector<double> cumulative_;         // of their weights; empty: uniform
-  std::size_t rows_ = 0;                   // that are visited at all
+  std::vector<double> cumulative_;  // of their weights; empty: uniform
+  std::size_t rows_ = 0;            // that are visited at all
   double share_ = 1.0;
   double rest_beyond_;
   double full_violation_;  // of the last sweep over all

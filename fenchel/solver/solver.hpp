@@ -20,9 +20,10 @@ struct Start {
   std::span<const double> alpha;
 };
 
-// The order in which a solver that goes row by row visits them: all shuffled, or windows of consecutive rows in random
+// The order in which a solver that goes row by row visits them: all shuffled; or short runs of neighbours in random order, which
+// memory gives faster and which need no more passes where neighbours are not alike; or windows of consecutive rows in random
 // order, shuffled inside, so that data larger than memory are read from the disk in large pieces.
-enum class RowOrder { shuffled, windows };
+enum class RowOrder { shuffled, runs, windows };
 
 // How dual coordinate ascent draws rows: every row once in a fresh random order, or independently of each other,
 // uniformly or with probabilities that grow with the row's norm.

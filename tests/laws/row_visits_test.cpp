@@ -48,7 +48,7 @@ TEST(RowVisits, VisitsEveryRowOfPositiveShareOnce) {
 }
 
 TEST(RowVisits, RowsAtRestReturn) {
-  for (const RowOrder order : {RowOrder::shuffled, RowOrder::windows}) {
+  for (const RowOrder order : {RowOrder::shuffled, RowOrder::runs, RowOrder::windows}) {
     Rows rows(40);
     RowVisits visits(rows.dataset.matrix(), rows.shares, rows.curvatures, {.seed = 2, .rows = order});
     visits.draw();
@@ -77,7 +77,7 @@ TEST(RowVisits, RowsAtRestReturn) {
 
 // Settled rows sleep on when the others wake, until the work has doubled.
 TEST(RowVisits, SettledRowsReturnLast) {
-  for (const RowOrder order : {RowOrder::shuffled, RowOrder::windows}) {
+  for (const RowOrder order : {RowOrder::shuffled, RowOrder::runs, RowOrder::windows}) {
     Rows rows(40);
     RowVisits visits(rows.dataset.matrix(), rows.shares, rows.curvatures, {.seed = 2, .rows = order});
     EXPECT_EQ(visits.settling_gap(), infinity);
@@ -114,11 +114,44 @@ TEST(RowVisits, WakeBringsEverybodyBack) {
   visits.draw();
   for (std::uint8_t& rests : visits.resting()) rests = 1;
   visits.settle(1.0);
+  visits.draw();
   EXPECT_TRUE(visits.order().empty());
   visits.wake();
   EXPECT_EQ(visits.rest_beyond(), infinity);
   visits.draw();
   EXPECT_EQ(visits.order().size(), 10u);
+}
+
+// Neighbours stay together, those between which nobody is awake, too; a long row is a run of its own.
+TEST(RowVisits, RunsKeepNeighboursTogether) {
+  Rows rows(100);
+  RowVisits visits(rows.dataset.matrix(), rows.shares, rows.curvatures, {.seed = 4, .rows = RowOrder::runs});
+  visits.settle(1.0);
+  std::vector<std::uint32_t> awake;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    if (i % 3 == 0)
+      visits.resting()[i] = kernel::rests;
+    else
+      awake.push_back(i);
+  }
+  visits.settle(0.9);
+  visits.draw();
+  const std::vector<std::uint32_t> order(visits.order().begin(), visits.order().end());
+  EXPECT_NE(order, awake);
+  EXPECT_TRUE(std::ranges::is_permutation(order, awake));
+  constexpr std::size_t run = 8;
+  std::size_t together = 0;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(awake, order[k]) - awake.begin());
+    if (at % run != run - 1 && at + 1 < awake.size()) {
+      ASSERT_EQ(order[k + 1], awake[at + 1]);
+      ++together;
+    }
+  }
+  EXPECT_EQ(together, awake.size() - (awake.size() + run - 1) / run);
+  const Rows longer(2, 16384);
+  EXPECT_EQ(RowVisits::rows_in_run(longer.dataset.matrix(), RowOrder::runs), 1u);
+  EXPECT_EQ(RowVisits::rows_in_run(rows.dataset.matrix(), RowOrder::shuffled), 1u);
 }
 
 TEST(RowVisits, WindowsCoverAllRows) {

@@ -1,0 +1,42 @@
+// Whether rows next to each other are more alike than any two.
+#include "fenchel/data/neighbours.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "fenchel/base/random.hpp"
+#include "tests/support/setup.hpp"
+
+namespace fenchel::data {
+namespace {
+
+bool alike(const std::vector<std::vector<double>>& rows, test::Storage storage) {
+  const test::Case setup{.rows = rows, .labels = std::vector<double>(rows.size(), 1.0), .storage = storage};
+  const Dataset dataset = test::dataset_of(setup);
+  return neighbours_are_alike(dataset.matrix());
+}
+
+TEST(Neighbours, SortedRowsAreAlikeAndShuffledOnesAreNot) {
+  Random random(3);
+  std::vector<std::vector<double>> rows;
+  for (std::size_t i = 0; i < 300; ++i) {
+    std::vector<double> row(40, 0.0);
+    for (std::size_t j = 0; j < 5; ++j) row[(i / 10 + j) % 40] = 1.0 + random.uniform();
+    rows.push_back(row);
+  }
+  for (const test::Storage storage : {test::Storage::csr64, test::Storage::dense64})
+    EXPECT_TRUE(alike(rows, storage));
+  random.shuffle(std::span(rows));
+  for (const test::Storage storage : {test::Storage::csr64, test::Storage::dense64})
+    EXPECT_FALSE(alike(rows, storage));
+}
+
+TEST(Neighbours, RowsWithoutEntriesAndFewRowsAreNoProblem) {
+  EXPECT_TRUE(alike({{1.0, 0.0}, {0.0, 1.0}}, test::Storage::csr64));
+  EXPECT_FALSE(alike(std::vector<std::vector<double>>(100, {0.0, 0.0}), test::Storage::csr64));
+}
+
+}  // namespace
+}  // namespace fenchel::data
