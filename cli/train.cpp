@@ -119,7 +119,6 @@ Json json_report(const Outcome& outcome) {
   object["model"] = path;
   object["seed"] = model.settings.seed;
   // Worth a word where it depends on the machine: with it, the same command gives the same bits anywhere.
-  if (row_order == solver::RowOrder::runs) object["row_order"] = "runs";
   if (row_order == solver::RowOrder::windows) object["row_order"] = "windows";
   if (settings.batch) object["batch"] = *settings.batch;
   put_conduct(object, settings);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
@@ -16,14 +17,33 @@ ColumnBands::ColumnBands(const Matrix& matrix) : columns_(cols(matrix)) {
                                      nonzeros(matrix) / (entries_in_band * std::max<std::size_t>(1, rows(matrix))));
   if (!sparse || count < 2) return;
   count_ = std::bit_floor(std::min(count, most_bands));  // a power of two, for machines with as many cores
-  crossings_ = std::make_shared<Crossings>();
+  found_ = std::make_shared<Found>();
+}
+
+// Boundaries between which a sample of rows has equally many entries: columns are often numbered by how frequent they are.
+template <class Value>
+std::vector<std::size_t> balanced_bounds(const CsrRows<Value>& rows, std::size_t count) {
+  constexpr std::size_t sampled_rows = 64;
+  std::vector<std::uint32_t> columns;
+  for (std::size_t k = 0; k < sampled_rows; ++k) {
+    const auto row = rows.row(k * rows.rows() / sampled_rows);
+    columns.insert(columns.end(), row.columns.begin(), row.columns.end());
+  }
+  std::ranges::sort(columns);
+  std::vector<std::size_t> bounds{0};
+  for (std::size_t band = 1; band < count; ++band) {
+    bounds.push_back(columns.empty() ? 0 : columns[band * columns.size() / count]);
+  }
+  bounds.push_back(rows.cols());
+  return bounds;
 }
 
 template <class Value>
-std::span<const std::uint32_t> ColumnBands::crossings(const CsrRows<Value>& rows) const {
+void ColumnBands::find(const CsrRows<Value>& rows) const {
   const std::size_t n = rows.rows();
-  std::vector<std::uint32_t>& list = crossings_->list;
-  const auto find = [&](std::size_t begin, std::size_t end) {
+  found_->bounds = balanced_bounds(rows, count_);
+  std::vector<std::uint32_t> list((count_ - 1) * n);
+  const auto find_in = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::span<const std::uint32_t> columns = rows.row(i).columns;
       auto at = columns.begin();
@@ -33,11 +53,15 @@ std::span<const std::uint32_t> ColumnBands::crossings(const CsrRows<Value>& rows
       }
     }
   };
-  std::call_once(crossings_->once, [&] {
-    list.resize((count_ - 1) * n);
-    isolated([&] { for_each_block(n, find); });
-  });
-  return list;
+  isolated([&] { for_each_block(n, find_in); });
+  found_->crossings = std::move(list);
+}
+
+template <class Value>
+std::span<const std::uint32_t> ColumnBands::crossings(const CsrRows<Value>& rows) const {
+  const std::lock_guard lock(found_->mutex);
+  if (found_->crossings.empty()) find(rows);
+  return found_->crossings;
 }
 
 template std::span<const std::uint32_t> ColumnBands::crossings(const CsrRows<double>&) const;

@@ -20,7 +20,8 @@ class ColumnBands {
   explicit ColumnBands(const Matrix& matrix);
 
   [[nodiscard]] std::size_t count() const { return count_; }
-  [[nodiscard]] std::size_t first_column(std::size_t band) const { return columns_ * band / count_; }
+  // Known once the crossings are.
+  [[nodiscard]] std::size_t first_column(std::size_t band) const { return found_->bounds[band]; }
 
   // Entry k n + i: how many entries of row i come before band k + 1. Found when they are first asked for.
   template <class Value>
@@ -32,14 +33,17 @@ class ColumnBands {
                         std::span<const double> beta, std::size_t first, std::size_t last, Add&& add) const;
 
  private:
-  struct Crossings {
-    std::once_flag once;
-    std::vector<std::uint32_t> list;
+  struct Found {
+    std::mutex mutex;
+    std::vector<std::size_t> bounds;       // of the bands
+    std::vector<std::uint32_t> crossings;  // empty: not yet
   };
+  template <class Value>
+  void find(const CsrRows<Value>& rows) const;
 
   std::size_t columns_ = 0;
   std::size_t count_ = 0;
-  std::shared_ptr<Crossings> crossings_;
+  std::shared_ptr<Found> found_;  // copies of a map share it
 };
 
 template <class Value, class Add>

@@ -95,7 +95,8 @@ void add_rows(const Rows& rows, std::size_t begin, std::size_t end, std::span<co
 }
 
 // x_i . w in a walk along rows up to `end`. Where these are dense, asking for the row after the next uses a quarter more of the
-// memory's bandwidth than the processor's own foresight does; sparse rows gain nothing by it.
+// memory's bandwidth than the processor's own foresight does; of sparse rows only the value
+// of a uniform one is asked for.
 template <class Value>
 double product_in_order(const CsrRows<Value>& rows, std::size_t i, std::size_t end, const double* w) {
   prefetch_next(rows, i, end);
@@ -269,8 +270,8 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z, std::spa
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u) {
   if (banded()) {
-    // As few as keep all threads busy, which the bits do not depend on.
-    const std::size_t count = std::min(bands_.count(), std::bit_ceil(threads()));
+    // One a thread where that divides them, else all: the bits do not depend on it.
+    const std::size_t count = std::has_single_bit(threads()) ? std::min(bands_.count(), threads()) : bands_.count();
     for_each_band(count, [&](const auto& m, const auto& crossings, std::size_t first, std::size_t last) {
       const std::size_t from = bands_.first_column(first);
       std::ranges::fill(u.subspan(from, bands_.first_column(last) - from), 0.0);

@@ -1,5 +1,7 @@
 #include "fenchel/data/neighbours.hpp"
 
+#include <cmath>
+
 #include "fenchel/base/random.hpp"
 
 namespace fenchel::data {
@@ -27,14 +29,17 @@ double inner_product(const DenseRow<Value>& a, const DenseRow<Value>& b) {
 // The square of the cosine between two rows: how much of a step for one is undone or repeated by the other.
 template <class Row>
 double likeness(const Row& a, const Row& b) {
-  const double norms = inner_product(a, a) * inner_product(b, b), product = inner_product(a, b);
-  return norms > 0.0 ? product * product / norms : 0.0;
+  const double product = inner_product(a, b);
+  const double square = (product / inner_product(a, a)) * (product / inner_product(b, b));
+  return std::isfinite(square) ? square : 0.0;  // a row of zeros, or numbers that overflow
 }
 
 }  // namespace
 
 bool neighbours_are_alike(const Matrix& matrix) {
   constexpr std::size_t samples = 128, least_rows = 64;
+  // Means of neighbours and of any two: 0.27 and 0.03 in w8a, 0.98 and 0.45 in kddcup99-10pct, which are sorted; 0.227 and 0.225 in
+  // a9a, equal to three digits in texts.
   constexpr double ratio = 1.25, margin = 0.02;
   return std::visit(
       [&](const auto& m) {
@@ -42,11 +47,13 @@ bool neighbours_are_alike(const Matrix& matrix) {
         Random random(1);
         double near = 0.0, any = 0.0;
         for (std::size_t k = 0; k < samples; ++k) {
-          const std::size_t i = random.below(m.rows() - 1), other = random.below(m.rows());
-          near += likeness(m.row(i), m.row(i + 1));
-          any += likeness(m.row(i), m.row(other));
+          const std::size_t i = random.below(m.rows() - 1);
+          const std::size_t other = (i + 1 + random.below(m.rows() - 1)) % m.rows();
+          near += likeness(m.row(i), m.row(i + 1)) / samples;
+          any += likeness(m.row(i), m.row(other)) / samples;
         }
-        return near > ratio * any + margin * static_cast<double>(samples);
+        // Much larger cosines, or where all are large, much smaller angles.
+        return near > ratio * any + margin || 1.0 - near < (1.0 - any) / ratio;
       },
       matrix);
 }

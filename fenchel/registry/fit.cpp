@@ -41,7 +41,10 @@ bool in_windows(const data::Matrix& matrix, const Settings& settings) {
 solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& settings) {
   if (settings.row_order) return *settings.row_order;
   if (in_windows(matrix, settings)) return solver::RowOrder::windows;
-  return data::neighbours_are_alike(matrix) ? solver::RowOrder::shuffled : solver::RowOrder::runs;
+  const bool permuted =
+      settings.ascent.sampling.value_or(solver::Sampling::permutation) == solver::Sampling::permutation;
+  const bool runs = permuted && solver::RowVisits::rows_in_run(matrix, solver::RowOrder::runs) > 1;
+  return runs && !data::neighbours_are_alike(matrix) ? solver::RowOrder::runs : solver::RowOrder::shuffled;
 }
 
 // Not for solvers that go row by row: they visit a row of a large weight too rarely to gain by it. Not for data larger than
@@ -96,9 +99,11 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const problem::MulticlassProblem problem = plan.multiclass();
   const std::size_t k = problem.classes();
   Fit result;
-  const solver::RowOrder row_order = row_order_for(problem.design.matrix, plan.settings());
-  result.row_order = row_order;
   const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
+  const bool by_rows = entry.name == solver::MulticlassSdca::name;
+  const solver::RowOrder row_order =
+      by_rows ? row_order_for(problem.design.matrix, plan.settings()) : solver::RowOrder::shuffled;
+  if (by_rows) result.row_order = row_order;
   const JointStart begin(start);
   const solver::Conduct conduct{.seed = plan.settings().seed,
                                 .rows = row_order,

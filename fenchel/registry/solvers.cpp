@@ -227,9 +227,10 @@ const SolverEntry& choose(std::string_view name, const problem::Problem& problem
 
 void check_conduct(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty) {
   const AscentSettings& ascent = settings.ascent;
-  if (settings.row_order == solver::RowOrder::windows &&
+  if (settings.row_order.value_or(solver::RowOrder::shuffled) != solver::RowOrder::shuffled &&
       ascent.sampling.value_or(solver::Sampling::permutation) != solver::Sampling::permutation) {
-    throw Error(Fault::usage, "--row-order windows needs --sampling permutation: independent draws go everywhere");
+    throw Error(Fault::usage,
+                "--row-order windows and runs need --sampling permutation: independent draws go everywhere");
   }
   const bool smoothed = loss::smoothness(loss) > 0.0 || ascent.smoothing.value_or(0.0) > 0.0;
   if (ascent.step == kernel::StepOption::constant && !smoothed) {

@@ -35,7 +35,7 @@ class ClassVisits {
       window.end = kept;
     }
     order_.resize(kept);
-    shuffle_within_windows();
+    shuffle_within_windows(1);
   }
 
   [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
@@ -44,7 +44,7 @@ class ClassVisits {
   [[nodiscard]] bool complete() const { return order_.size() == counted_; }  // whether the order has everybody
 
  private:
-  void shuffle_within_windows();
+  void shuffle_within_windows(std::size_t run);
 
   std::span<const double> shares_;
   Random random_;

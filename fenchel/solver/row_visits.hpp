@@ -36,7 +36,8 @@ class RowVisits {
   // Of about 32 MB each, in the order of the rows.
   static std::vector<Window> cut_windows(const data::Matrix& matrix);
 
-  // Neighbours that a run takes together: as many as make a few kilobytes; 1 unless runs are asked for.
+  // Neighbours that a run takes together: as many as make a few kilobytes, a power of two; 1 unless runs are asked for, and for data
+  // that a core's own cache holds.
   static std::size_t rows_in_run(const data::Matrix& matrix, RowOrder order);
 
   // Rows with share 0 are never visited; `shares` must outlive this. Curvatures, one a row, weigh the draws of

@@ -157,6 +157,18 @@ class RowOrder(CliTest):
         self.assertEqual((report["solver"], report["row_order"]), ("accelerated-sdca", "windows"))
 
 
+    def test_runs_are_a_setting(self):
+        self.ok("generate", "d", "--rows", "9000", "--features", "40", "--density", "0.5", "--quiet")
+        reports = [self.json("train", "d", f"m{order}", "--solver", "sdca", "--row-order", order)
+                   for order in ("auto", "runs", "shuffled")]
+        self.assertEqual(*(report["passes"] for report in reports[:2]))  # the generated rows are not alike
+        self.assertLessEqual(abs(reports[1]["primal"] - reports[2]["primal"]), reports[1]["gap"] + reports[2]["gap"])
+        for order in ("runs", "shuffled"):
+            self.ok("certify", "d", f"m{order}")
+        self.refused(2, "train", "d", "m", "--solver", "sdca", "--row-order", "runs", "--sampling", "uniform",
+                     says="--sampling permutation")
+
+
 class Reproducible(CliTest):
     def test_same_seed_same_bits_for_any_number_of_threads(self):
         self.ok("generate", "d", "--rows", "20000", "--features", "300", "--density", "0.05", "--quiet")

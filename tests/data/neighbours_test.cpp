@@ -33,6 +33,21 @@ TEST(Neighbours, SortedRowsAreAlikeAndShuffledOnesAreNot) {
     EXPECT_FALSE(alike(rows, storage));
 }
 
+// All cosines are large where numbers are far from 0; angles tell then. Huge numbers overflow nothing.
+TEST(Neighbours, AnglesTellWhereCosinesAreLarge) {
+  for (const double scale : {1.0, 1e150}) {
+    std::vector<std::vector<double>> rows;
+    for (std::size_t i = 0; i < 300; ++i) {
+      std::vector<double> row(40, 3.0 * scale);
+      for (std::size_t j = 0; j < 5; ++j) row[(i / 10 + j) % 40] += 2.0 * scale;
+      rows.push_back(row);
+    }
+    EXPECT_TRUE(alike(rows, test::Storage::dense64));
+    Random(5).shuffle(std::span(rows));
+    EXPECT_FALSE(alike(rows, test::Storage::dense64));
+  }
+}
+
 TEST(Neighbours, RowsWithoutEntriesAndFewRowsAreNoProblem) {
   EXPECT_TRUE(alike({{1.0, 0.0}, {0.0, 1.0}}, test::Storage::csr64));
   EXPECT_FALSE(alike(std::vector<std::vector<double>>(100, {0.0, 0.0}), test::Storage::csr64));

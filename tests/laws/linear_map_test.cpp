@@ -178,8 +178,12 @@ void expect_same_bits(const std::vector<std::vector<double>>& rows, Storage stor
 }
 
 // Rows of one value each, which need not be read but once a row: no bit of a result may tell.
-TEST(LinearMap, UniformRowsHaveTheSameBits) {
-  std::vector<std::vector<double>> rows = random_rows(400, 300, 0.2, 0.0, 21);
+// The second size has X'a in bands of columns.
+class UniformRows : public testing::TestWithParam<std::pair<std::size_t, std::size_t>> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, UniformRows, testing::Values(std::pair{400, 300}, std::pair{60, 140000}));
+TEST_P(UniformRows, HaveTheSameBits) {
+  const auto [n, d] = GetParam();
+  std::vector<std::vector<double>> rows = random_rows(n, d, d > 1000 ? 0.002 : 0.2, 0.0, 21);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (double& x : rows[i]) x = x == 0.0 || i % 50 == 7 ? 0.0 : 1.0 / static_cast<double>(1 + i);
   }
@@ -227,7 +231,7 @@ TEST(LinearMapParallel, SameBitsForAnyThreadCount) {
   for (const Storage storage : {Storage::csr64, Storage::dense64}) {
     expect_same_bits(random_rows(3 * 4096 + 17, 6, 0.5, 4.0, 8), storage);
   }
-  expect_same_bits(random_rows(20, 66000, 0.01, 4.0, 15), Storage::csr64);  // in bands of columns
+  expect_same_bits(random_rows(20, 66000, 0.01, 4.0, 15), Storage::csr64);    // in bands of columns
   expect_same_bits(random_rows(20, 140000, 0.005, 4.0, 25), Storage::csr64);  // without magnitudes, too
   // Many pieces of rows of very different lengths, with empty ones at both ends.
   std::vector<std::vector<double>> ragged = random_rows(900, 1200, 0.6, 4.0, 19);
@@ -244,9 +248,8 @@ TEST(LinearMapParallel, OnePassHasTheBitsOfTwo) {
     std::size_t rows, columns;
     double density, passes;
   };
-  for (const Size& size :
-       {Size{5003, 7, 0.5, 1.0}, Size{301, 90, 0.9, 1.0}, Size{12, 70000, 0.25, 2.0}, Size{12, 140000, 0.01, 2.0},
-        Size{3, 9, 1.0, 2.0}}) {
+  for (const Size& size : {Size{5003, 7, 0.5, 1.0}, Size{301, 90, 0.9, 1.0}, Size{12, 70000, 0.25, 2.0},
+                           Size{12, 140000, 0.01, 2.0}, Size{3, 9, 1.0, 2.0}}) {
     const auto rows = random_rows(size.rows, size.columns, size.density, 4.0, 11);
     for (const Storage storage : {Storage::csr64, Storage::dense64}) {
       const data::Dataset dataset = held(rows, storage);

@@ -124,14 +124,16 @@ TEST(RowVisits, WakeBringsEverybodyBack) {
 
 // Neighbours stay together, those between which nobody is awake, too; a long row is a run of its own.
 TEST(RowVisits, RunsKeepNeighboursTogether) {
-  Rows rows(100);
+  constexpr std::size_t n = 900;
+  Rows rows(n, 200);  // larger than a cache
+  rows.shares[8] = 0.0;
   RowVisits visits(rows.dataset.matrix(), rows.shares, rows.curvatures, {.seed = 4, .rows = RowOrder::runs});
   visits.settle(1.0);
   std::vector<std::uint32_t> awake;
-  for (std::uint32_t i = 0; i < 100; ++i) {
+  for (std::uint32_t i = 0; i < n; ++i) {
     if (i % 3 == 0)
       visits.resting()[i] = kernel::rests;
-    else
+    else if (rows.shares[i] > 0.0)
       awake.push_back(i);
   }
   visits.settle(0.9);
@@ -149,8 +151,17 @@ TEST(RowVisits, RunsKeepNeighboursTogether) {
     }
   }
   EXPECT_EQ(together, awake.size() - (awake.size() + run - 1) / run);
-  const Rows longer(2, 16384);
+  // Among few who are awake, nobody has neighbours.
+  for (std::uint32_t i = 0; i < n; ++i) visits.resting()[i] = i % 10 == 1 ? kernel::awake : kernel::rests;
+  visits.settle(0.9);
+  visits.draw();
+  const std::span<const std::uint32_t> few = visits.order();
+  together = 0;
+  for (std::size_t k = 0; k + 1 < few.size(); ++k) together += few[k + 1] == few[k] + 10 ? 1 : 0;
+  EXPECT_LT(together, few.size() / 4);
+  const Rows longer(9, 16384), small(100);
   EXPECT_EQ(RowVisits::rows_in_run(longer.dataset.matrix(), RowOrder::runs), 1u);
+  EXPECT_EQ(RowVisits::rows_in_run(small.dataset.matrix(), RowOrder::runs), 1u);
   EXPECT_EQ(RowVisits::rows_in_run(rows.dataset.matrix(), RowOrder::shuffled), 1u);
 }
 
