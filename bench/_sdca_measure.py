@@ -170,7 +170,7 @@ def measure_case(data, loss, cost, options):
             lambda chosen, solver=solver: liblinear_probe(case, solver, chosen, options.cap), settings)
     measure_in_turns(case, tools, options.rounds)
     settle(case, options.reference)
-    if options.sklearn:
+    if options.sklearn == "all":
         measure_sklearn(case, options.cap)
     return case
 

@@ -79,7 +79,7 @@ def measure_case(data, loss, options):
         tools[f"LIBLINEAR -s {solver}"] = (
             lambda chosen, solver=solver: measure.liblinear_probe(case, solver, chosen, cap), settings)
     measure.measure_in_turns(case, tools, options.rounds)
-    for name in _sklearn.estimators(loss, COST, 1) if options.sklearn else ():
+    for name in _sklearn.estimators(loss, COST, 1) if options.sklearn != "none" else ():
         fits = _sklearn.measure(loaded.matrix, loaded.labels, name, loss, COST, cap, problems.scratch() / "weights")
         measure.take(case, f"sklearn {name}", fits)
     settle(case)

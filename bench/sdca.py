@@ -39,7 +39,7 @@ def parse():
     parser.add_argument("--cap", type=int, help="seconds a fit (default 20)")
     parser.add_argument("--reference", type=float, help="seconds for the optimum, a solver (default 60)")
     parser.add_argument("--rounds", type=int, help="times that short fits are measured (default 3)")
-    parser.add_argument("--no-sklearn", dest="sklearn", action="store_false")
+    parser.add_argument("--sklearn", choices=("all", "multiclass", "none"), default="all", help="where it takes part (default all)")
     parser.add_argument("--no-process", dest="process", action="store_false")
     parser.add_argument("--no-multiclass", dest="multiclass", action="store_false")
     parser.add_argument("--only-multiclass", action="store_true", help="nothing but that, as a table of its own")
@@ -47,7 +47,7 @@ def parse():
     options = parser.parse_args()
     options.whole = len(sys.argv) == 1
     if options.quick:
-        options.sklearn = options.multiclass = False
+        options.sklearn, options.multiclass = "none", False
     for name, whole, quick in (("cap", 20, 10), ("reference", 60, 10), ("rounds", 3, 2)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else whole)
