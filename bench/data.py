@@ -24,7 +24,7 @@ if not RENDER:
 SETS = ("rcv1-binary", "imdb-tfidf", "20news-bigram", "kddcup99-10pct")
 CLI = os.environ.get("FENCHEL_CLI", "")
 PROBE = Path(CLI).parent / "read_probe"
-ROUNDS = 5
+ROUNDS, SHORT_ROUNDS = 5, 15  # the second for what takes milliseconds
 
 
 def probe(what, path, threads):
@@ -33,10 +33,10 @@ def probe(what, path, threads):
     return json.loads(done.stdout)
 
 
-def best(what, path, threads):
-    """The least of each number over several processes."""
-    runs = [probe(what, path, threads) for _ in range(ROUNDS)]
-    return {key: min(run[key] for run in runs) for key in runs[0]}
+def best(rounds, *measurements):
+    """The least of each number over several processes a measurement, taken in turns."""
+    turns = [[probe(*measurement) for measurement in measurements] for _ in range(rounds)]
+    return [{key: min(run[key] for run in runs) for key in runs[0]} for runs in zip(*turns)]
 
 
 def seconds(run):
@@ -59,8 +59,7 @@ def scikit_learn(path):
 def measure_text(name):
     path = problems.data_file(name)
     size = path.stat().st_size
-    one, two = best("read", path, 1), best("read", path, 2)
-    floor = best("touch", path, 1)
+    one, two, floor = best(ROUNDS, ("read", path, 1), ("read", path, 2), ("touch", path, 1))
     peers = (liblinear(path), scikit_learn(path))
     peak = common.peak_memory(PROBE, "read", path, 2)
     row = [name, size / 1e6, one["read"], size / one["read"] / 1e6, two["read"], one["read"] / two["read"],
@@ -75,8 +74,8 @@ def measure_binary(name):
     path = problems.scratch() / f"{name}.fbin"
     subprocess.run([CLI, "convert", "--quiet", text, path], check=True)
     rows, peak = [], None
-    for threads in (1, 2):
-        ours, floor = best("pass", path, threads), best("touch", path, threads)
+    measured = best(SHORT_ROUNDS, *((what, path, threads) for threads in (1, 2) for what in ("pass", "touch")))
+    for threads, ours, floor in ((1, *measured[:2]), (2, *measured[2:])):
         peak = common.peak_memory(PROBE, "pass", path, threads)
         rows.append([name, str(threads), path.stat().st_size / 1e6, 1e3 * ours["open"], 1e3 * ours["first"],
                      ours["first"] / floor["first"], ours["second"] / floor["second"], peak / ours["bytes"]])
@@ -87,7 +86,7 @@ def measure_binary(name):
 def measure_streams(name):
     """Compressed text, and other formats, in units of reading the plain text."""
     text = problems.data_file(name)
-    plain = best("read", text, 2)["read"]
+    plain = best(ROUNDS, ("read", text, 2))[0]["read"]
     cells = [name]
     for extension in ("svm.gz", "svm.zst", "svm.bz2", "svm.xz", "mtx"):
         path = problems.scratch() / f"{name}.{extension}"
@@ -176,7 +175,7 @@ def measure():
     tables = {"text": texts, "memory": memories, "binary": [row for name in SETS for row in measure_binary(name)],
               "streams": [measure_streams(name) for name in ("imdb-tfidf", "kddcup99-10pct")]}
     preface = f"""`FENCHEL_DATA=DIR ./dev bench data` on: {common.machine()}.
-One run of {time.monotonic() - begin:.0f} seconds, files in the page cache; the best of {ROUNDS} processes each, of 2 for the peers."""
+One run of {time.monotonic() - begin:.0f} seconds, files in the page cache; the best of {ROUNDS} processes each in turns, of {SHORT_ROUNDS} for `.fbin`, of 2 for the peers."""
     return preface, tables
 
 
