@@ -31,7 +31,7 @@ constexpr double part_among_all = 0.3;
 // on rcv1-binary, imdb-tfidf and 20news-bigram (hinge, C = 1), 64 up to half as many again.
 constexpr std::size_t most_rows_in_run = 8, bytes_in_run = 16384, bytes_in_cache = std::size_t{1} << 20;
 // Of the rows, runs of those awake are taken from at least this part: neighbours among fewer are far from each other.
-constexpr std::size_t least_part_in_runs = 4;
+constexpr std::size_t least_part_in_runs = 16;
 
 }  // namespace
 

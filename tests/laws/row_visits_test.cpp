@@ -152,12 +152,12 @@ TEST(RowVisits, RunsKeepNeighboursTogether) {
   }
   EXPECT_EQ(together, awake.size() - (awake.size() + run - 1) / run);
   // Among few who are awake, nobody has neighbours.
-  for (std::uint32_t i = 0; i < n; ++i) visits.resting()[i] = i % 10 == 1 ? kernel::awake : kernel::rests;
+  for (std::uint32_t i = 0; i < n; ++i) visits.resting()[i] = i % 20 == 1 ? kernel::awake : kernel::rests;
   visits.settle(0.9);
   visits.draw();
   const std::span<const std::uint32_t> few = visits.order();
   together = 0;
-  for (std::size_t k = 0; k + 1 < few.size(); ++k) together += few[k + 1] == few[k] + 10 ? 1 : 0;
+  for (std::size_t k = 0; k + 1 < few.size(); ++k) together += few[k + 1] == few[k] + 20 ? 1 : 0;
   EXPECT_LT(together, few.size() / 4);
   const Rows longer(9, 16384), small(100);
   EXPECT_EQ(RowVisits::rows_in_run(longer.dataset.matrix(), RowOrder::runs), 1u);
