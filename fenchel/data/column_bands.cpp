@@ -8,17 +8,7 @@
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::data {
-
-ColumnBands::ColumnBands(const Matrix& matrix) : columns_(cols(matrix)) {
-  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
-  const bool sparse =
-      std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
-  const std::size_t count = std::min(columns_ / columns_in_band,
-                                     nonzeros(matrix) / (entries_in_band * std::max<std::size_t>(1, rows(matrix))));
-  if (!sparse || count < 2) return;
-  count_ = std::bit_floor(std::min(count, most_bands));  // a power of two, for machines with as many cores
-  found_ = std::make_shared<Found>();
-}
+namespace {
 
 // Boundaries between which a sample of rows has equally many entries: columns are often numbered by how frequent they are.
 template <class Value>
@@ -36,6 +26,19 @@ std::vector<std::size_t> balanced_bounds(const CsrRows<Value>& rows, std::size_t
   }
   bounds.push_back(rows.cols());
   return bounds;
+}
+
+}  // namespace
+
+ColumnBands::ColumnBands(const Matrix& matrix) {
+  constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
+  const bool sparse =
+      std::holds_alternative<CsrRows<double>>(matrix) || std::holds_alternative<CsrRows<float>>(matrix);
+  const std::size_t count = std::min(cols(matrix) / columns_in_band,
+                                     nonzeros(matrix) / (entries_in_band * std::max<std::size_t>(1, rows(matrix))));
+  if (!sparse || count < 2) return;
+  count_ = std::bit_floor(std::min(count, most_bands));  // a power of two, for machines with as many cores
+  found_ = std::make_shared<Found>();
 }
 
 template <class Value>

@@ -41,7 +41,6 @@ class ColumnBands {
   template <class Value>
   void find(const CsrRows<Value>& rows) const;
 
-  std::size_t columns_ = 0;
   std::size_t count_ = 0;
   std::shared_ptr<Found> found_;  // copies of a map share it
 };

@@ -95,8 +95,8 @@ void add_rows(const Rows& rows, std::size_t begin, std::size_t end, std::span<co
 }
 
 // x_i . w in a walk along rows up to `end`. Where these are dense, asking for the row after the next uses a quarter more of the
-// memory's bandwidth than the processor's own foresight does; of sparse rows only the value
-// of a uniform one is asked for.
+// memory's bandwidth than the processor's own foresight does; of sparse rows only the value of a uniform
+// one is asked for.
 template <class Value>
 double product_in_order(const CsrRows<Value>& rows, std::size_t i, std::size_t end, const double* w) {
   prefetch_next(rows, i, end);

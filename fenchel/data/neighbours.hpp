@@ -6,7 +6,7 @@
 namespace fenchel::data {
 
 // Whether neighbours are clearly more alike than any two rows, as in data sorted or recorded over time. A sample of rows decides;
-// data of few rows count as such.
+// data of few rows count as alike.
 [[nodiscard]] bool neighbours_are_alike(const Matrix& matrix);
 
 }  // namespace fenchel::data

@@ -272,23 +272,22 @@ kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order)
 
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
   const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
-  // Losses whose Fenchel-Young terms cost a logarithm are sampled.
+  // Losses whose Fenchel-Young terms cost a logarithm are sampled, at an odd distance: so they fall on every place of a run.
   const bool cheap_terms = std::visit([]<class L>(const L&) { return loss::RestingLoss<L>; }, problem_.loss);
-  return {
-      .order = order,
-      .targets = problem_.sample.targets,
-      .shares = shares_,
-      .curvatures = curvatures_,
-      .alpha = alpha_,
-      .resting = visits_->resting(),
-      .rest_beyond = visits_->rest_beyond(),
-      .gap = visits_->settling_gap(),
-      .rule = rule_,
-      .constant = problem_.design.constant,
-      .b = b_,
-      .bias_step = bias_step_,
-      .sample_every = cheap_terms ? 1 : (1 + visits_->order().size() / sampled_rows) | 1U,  // odd: runs are even
-      .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
+  return {.order = order,
+          .targets = problem_.sample.targets,
+          .shares = shares_,
+          .curvatures = curvatures_,
+          .alpha = alpha_,
+          .resting = visits_->resting(),
+          .rest_beyond = visits_->rest_beyond(),
+          .gap = visits_->settling_gap(),
+          .rule = rule_,
+          .constant = problem_.design.constant,
+          .b = b_,
+          .bias_step = bias_step_,
+          .sample_every = cheap_terms ? 1 : (1 + visits_->order().size() / sampled_rows) | 1U,
+          .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
 }
 
 // Blocks share no row: rows drawn independently, some of them twice, are dealt out by their number.

@@ -263,7 +263,7 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
           .idle = visits_.idle(),
           .gains = gains_,
           .supported = supported_,
-          .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U};  // odd: runs are even
+          .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U};  // odd, as in dual_ascent.cpp
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& state) const {

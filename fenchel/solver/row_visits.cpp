@@ -30,8 +30,8 @@ constexpr double part_among_all = 0.3;
 // A run is long enough for the processor to foresee most of it, and short enough to mix rows well: 4 and 8 rows needed the passes of 1
 // on rcv1-binary, imdb-tfidf and 20news-bigram (hinge, C = 1), 64 up to half as many again.
 constexpr std::size_t most_rows_in_run = 8, bytes_in_run = 16384, bytes_in_cache = std::size_t{1} << 20;
-// Of the rows, runs of those awake are taken from at least this part: neighbours among fewer are far from each other.
-constexpr std::size_t least_part_in_runs = 16;
+// Runs only while at least one row in so many is awake: neighbours among fewer are far from each other.
+constexpr std::size_t most_rows_per_awake = 16;
 
 }  // namespace
 
@@ -134,7 +134,7 @@ void RowVisits::draw() {
   if (sampling_ != Sampling::permutation) {
     draw_independently();
   } else if (windows_.empty()) {
-    shuffle_runs(random_, least_part_in_runs * awake_.size() >= rows_ ? run_ : 1, awake_, order_);
+    shuffle_runs(random_, most_rows_per_awake * awake_.size() >= rows_ ? run_ : 1, awake_, order_);
   } else {
     draw_windows();
   }

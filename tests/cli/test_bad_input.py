@@ -43,7 +43,7 @@ USAGE = {
     "solver without constraints": (["--penalty", "l1-ball", "--solver", "sdca"], ["constraint", "pdhg"]),
     "row order for another solver": (["--loss", "logistic", "--solver", "fista", "--row-order", "shuffled"],
                                      ["--row-order", "sdca, accelerated-sdca", "not for fista"]),
-    "unknown row order": (["--row-order", "sorted"], ["auto", "shuffled", "windows"]),
+    "unknown row order": (["--row-order", "sorted"], ["auto", "shuffled", "runs", "windows"]),
     "negative lambda": (["--lambda", "-1"], ["--lambda", ">= 0"]),
     "lambda nan": (["--lambda", "nan"], ["--lambda"]),
     "C zero": (["--C", "0"], ["--C", "> 0"]),
