@@ -2,12 +2,53 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace fenchel {
 
-// So many zeros. From a few megabytes on, the system is asked for large pages: fetching small ones, each for itself, takes longer
-// than a pass over the data that the vector is made for.
-[[nodiscard]] std::vector<double> zeros(std::size_t count);
+inline constexpr std::size_t large_page = std::size_t{2} << 20;
+
+// Asks the system for large pages: fetching small ones, each for itself, takes longer than a pass over the data that a long
+// vector is made for. A wish, which is refused where there are none.
+void wish_for_large_pages(void* memory, std::size_t bytes);
+
+// From a few megabytes on, memory begins with a large page of its own, and the system is asked for more of them. Entries that
+// no value was given for are not written: whoever fills the vector, in parallel perhaps, touches its pages first.
+template <class T>
+struct LargePages {
+  using value_type = T;
+
+  LargePages() = default;
+  template <class Other>
+  LargePages(const LargePages<Other>& /*other*/) {}  // NOLINT(google-explicit-constructor): allocators convert
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < large_page) return std::allocator<T>().allocate(count);
+    void* const memory = ::operator new (bytes, std::align_val_t{large_page});
+    wish_for_large_pages(memory, bytes);
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t count) {
+    if (count * sizeof(T) < large_page) return std::allocator<T>().deallocate(memory, count);
+    ::operator delete (memory, std::align_val_t{large_page});
+  }
+  template <class Item>
+  void construct(Item* place) {
+    ::new (static_cast<void*>(place)) Item;
+  }
+  template <class Item, class... Arguments>
+  void construct(Item* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) Item(std::forward<Arguments>(arguments)...);
+  }
+
+  friend bool operator==(const LargePages& /*a*/, const LargePages& /*b*/) { return true; }
+};
+
+// LargeVector(count) is not filled; LargeVector(count, 0.0) is.
+using LargeVector = std::vector<double, LargePages<double>>;
 
 }  // namespace fenchel

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 
-#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
@@ -347,8 +346,8 @@ double LinearMap::adjoint_error(double magnitude) const {
   return widen(adjoint_gamma_ * magnitude * (1.0 + adjoint_gamma_), 4) + underflow_of_a_sum;
 }
 
-std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) const {
-  std::vector<double> norms = zeros(rows());
+LargeVector LinearMap::row_square_norms(std::span<const double> scale) const {
+  LargeVector norms(rows());
   const double constant_scale = scale.empty() ? 1.0 : scale.back();
   const double constant = design_.constant * design_.constant * constant_scale;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
@@ -362,8 +361,8 @@ std::vector<double> LinearMap::row_square_norms(std::span<const double> scale) c
   return norms;
 }
 
-std::vector<double> LinearMap::row_absolute_sums() const {
-  std::vector<double> sums = zeros(rows());
+LargeVector LinearMap::row_absolute_sums() const {
+  LargeVector sums(rows());
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       double sum = std::fabs(design_.constant);

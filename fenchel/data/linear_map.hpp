@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/column_bands.hpp"
 #include "fenchel/data/matrix.hpp"
 
@@ -49,9 +50,9 @@ class LinearMap {
   void adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const;
   [[nodiscard]] double adjoint_error(double magnitude) const;
   // norm_i = sum_j x_ij^2 scale_j, or plain squared norms where scale is empty.
-  [[nodiscard]] std::vector<double> row_square_norms(std::span<const double> scale) const;
+  [[nodiscard]] LargeVector row_square_norms(std::span<const double> scale) const;
   // sum_j |x_ij|
-  [[nodiscard]] std::vector<double> row_absolute_sums() const;
+  [[nodiscard]] LargeVector row_absolute_sums() const;
 
  private:
   // Calls work(rows, begin, end) for all pieces of rows, in parallel.

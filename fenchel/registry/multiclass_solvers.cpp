@@ -54,7 +54,7 @@ bool curvature_pays(const problem::MulticlassProblem& problem) {
   if (rows * static_cast<double>(problem.classes()) > most_scores) return false;
   std::vector<double> scale(problem.dimension());
   for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem.penalty[j].l2;
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(scale);
+  const LargeVector norms = data::LinearMap(problem.design).row_square_norms(scale);
   double mean = 0.0;
   for (const double norm : norms) mean += norm / rows;
   if (std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)) {

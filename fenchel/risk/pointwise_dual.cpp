@@ -21,7 +21,7 @@ void PointwiseDual::induce(std::span<const double> alpha, std::span<double> u) {
 }
 
 double PointwiseDual::mean_square_norm(std::span<const double> scale) const {
-  const std::vector<double> norms = map_.row_square_norms(scale);
+  const LargeVector norms = map_.row_square_norms(scale);
   double sum = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i) sum += rho_[i] * norms[i];
   return sum;

@@ -14,7 +14,7 @@ constexpr double first_smoothing = 0.1;
 constexpr double smoothing_factor = 0.25;
 
 double largest_curvature(const problem::Problem& problem) {
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
+  const LargeVector norms = data::LinearMap(problem.design).row_square_norms({});
   double largest = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i) largest = std::max(largest, problem.sample.weight(i) * norms[i]);
   return largest / problem.sample.weight_sum;

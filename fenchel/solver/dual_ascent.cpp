@@ -13,7 +13,10 @@ namespace fenchel::solver {
 namespace {
 
 constexpr double passes_between_refreshes = 50.0;
+// Fenchel-Young terms that cost a logarithm are those of a sample of the rows. After so many sweeps few rows have most of the gap
+// left, which a sample may miss, and a certificate in vain costs more than all terms do.
 constexpr std::size_t sampled_rows = 4096;
+constexpr int sampled_sweeps = 10;
 // The bias's proximal term relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
 constexpr double relative_kappa = 10.0;
 // Two blocks pay where a sweep is long against the copies of w and against starting a thread. A sweep of parts that are put
@@ -189,6 +192,7 @@ double DualAscent::losses(const Seen& seen) {
 
 DualAscent::Seen DualAscent::sweep() {
   Seen seen{.all = visits_->all()};
+  ++sweeps_;
   const bool complete = visits_->complete();
   if (passes_since_induced_ >= passes_between_refreshes) {
     induce();
@@ -272,8 +276,8 @@ kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order)
 
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
   const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
-  // Losses whose Fenchel-Young terms cost a logarithm are sampled, at an odd distance: so they fall on every place of a run.
   const bool cheap_terms = std::visit([]<class L>(const L&) { return loss::RestingLoss<L>; }, problem_.loss);
+  const bool all_terms = cheap_terms || sweeps_ > sampled_sweeps;
   return {.order = order,
           .targets = problem_.sample.targets,
           .shares = shares_,
@@ -286,7 +290,8 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           .constant = problem_.design.constant,
           .b = b_,
           .bias_step = bias_step_,
-          .sample_every = cheap_terms ? 1 : (1 + visits_->order().size() / sampled_rows) | 1U,
+          // At an odd distance, so that the sample falls on every place of a run.
+          .sample_every = all_terms ? 1 : (1 + visits_->order().size() / sampled_rows) | 1U,
           .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
 }
 

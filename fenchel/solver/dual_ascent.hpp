@@ -79,9 +79,9 @@ class DualAscent {
   double kappa_;
   Conduct conduct_;
   double entries_a_row_;
-  std::vector<double> shares_;      // c_i / sum c
-  std::vector<double> curvatures_;  // q_i = (c_i / sum c) (sum_j x_ij^2 / (l2_j + kappa) + s)
-  double bias_step_ = 0.0;          // s
+  std::vector<double> shares_;  // c_i / sum c
+  LargeVector curvatures_;      // q_i = (c_i / sum c) (sum_j x_ij^2 / (l2_j + kappa) + s)
+  double bias_step_ = 0.0;      // s
   std::vector<double> alpha_;
   std::vector<double> induced_;  // w under a plain l2 penalty, u + kappa y otherwise
   std::vector<double> centre_;   // y; empty: 0
@@ -94,6 +94,7 @@ class DualAscent {
   std::vector<std::vector<double>> copies_;  // of `induced_`, one a block
   std::vector<double> alpha_before_;
   std::vector<std::uint32_t> dealt_;  // rows drawn independently, block by block
+  int sweeps_ = 0;
   double last_gap_ = 1.0;
   double passes_since_induced_ = 0.0;
 };

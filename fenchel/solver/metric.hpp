@@ -32,7 +32,7 @@ template <class Problem>
 double mean_square_norm(const Problem& problem, std::span<const double> metric) {
   std::vector<double> inverse(metric.begin(), metric.end());
   for (double& m : inverse) m = 1.0 / m;
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms(inverse);
+  const LargeVector norms = data::LinearMap(problem.design).row_square_norms(inverse);
   double sum = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i)
     sum += problem.sample.weight(i) / problem.sample.weight_sum * norms[i];

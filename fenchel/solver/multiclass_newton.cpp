@@ -123,7 +123,7 @@ void MulticlassNewton::start_smoothing() {
   std::vector<double> inverse(problem_.dimension());
   for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / ridge_[j];
   double curvature = 0.0;
-  const std::vector<double> norms = data::LinearMap(problem_.design).row_square_norms(inverse);
+  const LargeVector norms = data::LinearMap(problem_.design).row_square_norms(inverse);
   for (const std::uint32_t i : sums_.rows()) {
     const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
     curvature += share * share * norms[i];

@@ -73,7 +73,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> shares_;  // c_i / sum c
   ClassVisits visits_;
   std::vector<double> gains_;            // of the dual, by the last visit to the row
-  std::vector<double> curvatures_;       // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
+  LargeVector curvatures_;               // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
   std::vector<double> beta_;             // rows x classes
   std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all

@@ -76,7 +76,7 @@ class Newton final : public Solver {
   // Rows whose dual variable cannot change while v stays within `radius_` of `reference_` are left out of everything.
   std::vector<std::uint32_t> everything_;  // all rows of positive weight
   RowSums::Cut working_;
-  std::vector<double> norms_;  // ||x_i||; empty: not needed yet
+  LargeVector norms_;  // ||x_i||; empty: not needed yet
   std::vector<double> reference_;
   double radius_ = infinity;
   double outside_risk_ = 0.0;  // of the others, where they were left out

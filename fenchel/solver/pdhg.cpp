@@ -120,7 +120,7 @@ void Pdhg::measure_norm() {
   }
   std::vector<double> inverse = column_metric_;
   for (double& d : inverse) d = 1.0 / d;
-  const std::vector<double> squares = map_.row_square_norms(inverse);
+  const LargeVector squares = map_.row_square_norms(inverse);
   most_norm_ = std::sqrt(
       ordered_sum(squares.size(), [&](std::size_t i) { return shares_[i] * squares[i] / row_metric_[i]; }));
   norm_ = norm_ > 0.0 ? std::min(power_slack * norm_, most_norm_) : 1.0;

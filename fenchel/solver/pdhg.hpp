@@ -60,11 +60,11 @@ class Pdhg final : public Solver {
   data::LinearMap map_;
   std::vector<double> shares_;  // s_i
   std::vector<double>
-      column_metric_;  // lengths of w are measured with these weights, those of alpha with shares times
-  std::vector<double> row_metric_;  // these
-  double norm_ = 0.0;               // of sqrt(s) X in these metrics, as far as it is known
-  double most_norm_ = 0.0;          // a bound on it
-  double weight_ = 1.0;             // of dual steps over primal ones
+      column_metric_;       // lengths of w are measured with these weights, those of alpha with shares times
+  LargeVector row_metric_;  // these
+  double norm_ = 0.0;       // of sqrt(s) X in these metrics, as far as it is known
+  double most_norm_ = 0.0;  // a bound on it
+  double weight_ = 1.0;     // of dual steps over primal ones
   State now_, next_, anchor_;
   std::vector<double> scaled_;  // s_i alpha_i
   double largest_residual_ = 0.0;

@@ -24,7 +24,7 @@ constexpr double widest = 1e6;  // kappa stays within this factor of the first o
 
 // At which a row's curvature is that of its loss: a sweep then makes up for a constant share of the gap.
 double balanced_kappa(const problem::Problem& problem) {
-  const std::vector<double> norms = data::LinearMap(problem.design).row_square_norms({});
+  const LargeVector norms = data::LinearMap(problem.design).row_square_norms({});
   double mean = 0.0;
   for (std::size_t i = 0; i < norms.size(); ++i) mean += problem.sample.weight(i) * norms[i];
   mean /= problem.sample.weight_sum * static_cast<double>(norms.size());

@@ -42,7 +42,7 @@ class RowScatter {
   data::LinearMap map_;
   std::vector<double> root_scale_;
   std::vector<double> weights_;  // rho / s
-  std::vector<double> squares_;  // of the norms of x_i
+  LargeVector squares_;          // of the norms of x_i
   std::vector<double> mean_;     // m; empty: 0
   double trace_ = 0.0;
   double passes_ = 1.0;

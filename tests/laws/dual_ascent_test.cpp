@@ -84,7 +84,7 @@ TEST_P(DualAscentLaw, NoStepLowersTheDual) {
       const std::size_t n = problem.rows(), d = problem.dimension();
       const double l2 = problem.penalty.base().l2;
       const std::vector<double> shares(n, 1.0 / static_cast<double>(n));
-      std::vector<double> curvatures = data::LinearMap(problem.design).row_square_norms({});
+      LargeVector curvatures = data::LinearMap(problem.design).row_square_norms({});
       double largest = 0.0;
       for (double& q : curvatures) largest = std::max(largest, q /= l2 * static_cast<double>(n));
       std::vector<double> alpha(n, 0.0), induced(d, 0.0);

@@ -122,7 +122,7 @@ TEST(LinearMap, StoragesAgree) {
     map.margins(w, all);
     map.adjoint(beta, u);
     all.insert(all.end(), u.begin(), u.end());
-    const std::vector<double> norms = map.row_square_norms({});
+    const LargeVector norms = map.row_square_norms({});
     all.insert(all.end(), norms.begin(), norms.end());
     products.push_back(all);
   }
@@ -145,7 +145,7 @@ TEST(LinearMap, NormsOfRowsOfEveryLengthHaveTheBitsOfOneOrder) {
   Random random(31);
   for (const Storage storage : {Storage::csr64, Storage::csr32}) {
     std::vector<std::vector<double>> rows;
-    std::vector<double> expected;
+    LargeVector expected;
     for (std::size_t length = 0; length < 23; ++length) {
       std::vector<double> entries(length);
       for (double& x : entries) x = static_cast<double>(static_cast<float>(random.normal()));
@@ -204,8 +204,16 @@ TEST_P(UniformRows, HaveTheSameBits) {
       map.margins_and_adjoint(
           w, z, [&](std::size_t begin, std::size_t end) { std::copy_n(&beta[begin], end - begin, &made[begin]); },
           made, both);
-      return std::vector{
-          z, enclosed, error, u, sum, magnitude, both, map.row_square_norms({}), map.row_absolute_sums()};
+      const LargeVector squares = map.row_square_norms({}), absolute = map.row_absolute_sums();
+      return std::vector<std::vector<double>>{z,
+                                              enclosed,
+                                              error,
+                                              u,
+                                              sum,
+                                              magnitude,
+                                              both,
+                                              {squares.begin(), squares.end()},
+                                              {absolute.begin(), absolute.end()}};
     };
     EXPECT_EQ(results(true), results(false));
   }

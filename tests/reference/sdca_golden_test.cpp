@@ -38,7 +38,7 @@ void sweep(const problem::Problem& problem, Link link, std::vector<double>& alph
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0u);
   const std::vector<double> shares(n, 1.0 / static_cast<double>(n));
-  std::vector<double> curvatures = data::LinearMap(problem.design).row_square_norms({});
+  LargeVector curvatures = data::LinearMap(problem.design).row_square_norms({});
   for (double& q : curvatures) q /= problem.penalty.base().l2 * static_cast<double>(n);
   std::vector<std::uint8_t> resting(n, 0);
   kernel::SweepState state{.order = order,
