@@ -138,10 +138,12 @@ def memory_text(cases, ours):
         vectors = 8 * sum(case.shape)
         data = run.more["data_bytes"]
         peak = run.more["peak_bytes"] - run.more["empty_bytes"]
-        rows.append([case.data, case.loss, data / 1e6, vectors / 1e6, peak / 1e6, peak / (data + vectors)])
+        rows.append([case.data, case.loss, data / 1e6, vectors / 1e6, peak / 1e6, peak / (data + vectors),
+                     max(0.0, (peak - 1.3 * data) / vectors)])
     missed = [f"{row[0]} {row[1]} ({common.number(row[5])})" for row in rows if row[5] > 1.3]
-    return (f"Target: at most 1.3. Missed: {list_of(missed)}.\n\n"
-            + common.table(["data", "loss", "data MB", "vectors MB", "peak MB", "ratio"], rows))
+    return (f"Target: at most 1.3. Missed: {list_of(missed)}. The last column counts the vectors that are held beyond 1.3 times the "
+            "data, one double a row and a column each.\n\n"
+            + common.table(["data", "loss", "data MB", "vectors MB", "peak MB", "ratio", "vectors beyond"], rows))
 
 
 def multiclass_text(result):
@@ -231,7 +233,8 @@ comes there soonest; the least of three. Distances are recomputed from the model
 
 ### Peak memory of a fit
 
-C = 1, tolerance 1e-3: the most that the process holds while solving, less what it held before it read the data, over the
+C = 1, tolerance 1e-3: the most memory that the process holds while solving, less what it held before it read the data
+and less the pages of the program itself, over the
 matrix with its labels (*data*) and one double a row and a column (*vectors*).
 
 {memory_text(cases, ours)}

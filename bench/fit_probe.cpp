@@ -84,7 +84,7 @@ void run_probe(Arguments& arguments) {
   std::vector<double> tolerances = bench::numbers_in(arguments.tols);
   if (tolerances.empty()) tolerances.push_back(arguments.effort.tolerance);
 
-  const double empty = bench::memory("VmRSS");
+  const double empty = bench::memory("RssAnon");
   const Stopwatch clock;
   const data::Dataset dataset = data::read(arguments.data);
   const registry::Plan plan(dataset, settings, arguments.problem.weights(), arguments.problem.factors());
@@ -101,7 +101,7 @@ void run_probe(Arguments& arguments) {
     line["read_seconds"] = read;
     line["empty_bytes"] = empty;
     line["loaded_bytes"] = loaded;
-    line["peak_bytes"] = bench::memory("VmHWM");
+    line["peak_bytes"] = bench::memory("VmHWM") - bench::memory("RssFile");  // without the program's own pages
     line["data_bytes"] = data_bytes;
     if (!arguments.weights_prefix.empty()) {
       std::vector<double> all;

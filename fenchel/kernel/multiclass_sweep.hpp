@@ -9,6 +9,7 @@
 
 #include "fenchel/base/weighted_term.hpp"
 #include "fenchel/kernel/class_rows.hpp"
+#include "fenchel/kernel/class_supports.hpp"
 #include "fenchel/loss/vector_loss.hpp"
 
 namespace fenchel::kernel {
@@ -29,7 +30,8 @@ struct MulticlassSweepState {
   double constant = 0.0;         // value of the constant column, the last one
   std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
   std::span<double> gains;       // of the dual, by the last visit, a row
-  bool supported = false;        // whether steps are over the row's own class and those with beta > 0 only
+  // Where given, steps are over the row's own class and those with beta > 0 only, and these are read and written here.
+  ClassSupports* supports = nullptr;
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
 };
 
@@ -79,7 +81,7 @@ class MulticlassSweep {
       if (n + fetch_ahead < order.size()) rows_.prefetch(order[n + fetch_ahead]);
       const std::uint32_t i = order[n];
       const auto row = rows_.row(i);
-      if (state_.supported) {
+      if (state_.supports != nullptr) {
         if constexpr (can_step_on_support) step_on_support(i, row, report);
         continue;
       }
@@ -177,15 +179,18 @@ class MulticlassSweep {
   // The step over the row's own class and those that have a dual variable now; not where there is none.
   template <class Row>
   void step_on_support(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
-    const std::size_t y = state_.targets[i];
-    const std::span<double> beta = block(i);
+    ClassSupports& supports = *state_.supports;
+    const std::size_t first = supports.first[i], last = supports.first[i + 1];
     list_.clear();
-    for (std::size_t l = 0; l < beta.size(); ++l) {
-      if (beta[l] > 0.0 && l != y) list_.push_back(static_cast<std::uint32_t>(l));
+    std::size_t own = 0;
+    for (std::size_t e = first; e < last; ++e) {
+      if (!(supports.beta[e] > 0.0)) continue;
+      list_.push_back(supports.classes[e]);
+      change_[own++] = supports.beta[e];
     }
-    if (list_.empty()) return;
-    list_.push_back(static_cast<std::uint32_t>(y));
-    const std::size_t m = list_.size(), own = m - 1;
+    if (own == 0) return;
+    list_.push_back(state_.targets[i]);
+    const std::size_t m = own + 1;
     report.work += static_cast<double>(row.values.size() * m);
     const bool many = m * lanes >= state_.stride;  // a vector instruction does that many classes at a time
     if (many) {
@@ -200,16 +205,17 @@ class MulticlassSweep {
     }
     const std::span<double> a = std::span(a_).first(m), next = std::span(next_).first(m);
     const std::span<double> few = std::span(change_).first(m);
-    for (std::size_t l = 0; l < m; ++l) {
-      a[l] = scores_[l] - scores_[own];
-      few[l] = beta[list_[l]];
-    }
+    few[own] = 0.0;
+    for (std::size_t l = 0; l < m; ++l) a[l] = scores_[l] - scores_[own];
     loss_.dual_step(own, a, state_.caution * state_.curvatures[i], few, next, scratch_);
     const double share = state_.shares[i] * state_.caution;
     double moved = 0.0, square = 0.0;
+    for (std::size_t e = first, l = 0; l < own; ++e) {
+      if (!(supports.beta[e] > 0.0)) continue;
+      supports.beta[e] = next[l++];
+    }
     for (std::size_t l = 0; l < own; ++l) {
       const double delta = next[l] - few[l];
-      beta[list_[l]] = next[l];
       moved += delta;
       square += delta * delta;
       few[l] = -share * delta;

@@ -58,9 +58,18 @@ inline void project(std::size_t y, std::span<const double> a, double gamma, std:
 }
 
 inline double conjugate(std::size_t y, std::span<const double> beta, double gamma) {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < beta.size(); ++j) sum += j == y ? 0.0 : beta[j] * (0.5 * gamma * beta[j] - 1.0);
-  return sum;
+  const auto term = [half = 0.5 * gamma](double b) { return b * (half * b - 1.0); };
+  double sums[4] = {};  // that need not wait for each other
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    std::size_t j = begin;
+    for (; j + 4 <= end; j += 4) {
+      for (std::size_t l = 0; l < 4; ++l) sums[l] += term(beta[j + l]);
+    }
+    for (; j < end; ++j) sums[0] += term(beta[j]);
+  };
+  add(0, y);
+  add(y + 1, beta.size());
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 // h from above, for r known up to `error`. The square form bounds both pieces, so that it may be taken in doubt.

@@ -173,8 +173,8 @@ PrimalPoint Certifier::primal_with_best_bias(std::span<const double> w, double b
 PrimalPoint Certifier::located(std::span<const double> w, double b, BiasSearch search) const {
   PrimalPoint point{.w = {w.begin(), w.end()},
                     .b = b,
-                    .z = std::vector<double>(problem_.rows()),
-                    .z_error = std::vector<double>(problem_.rows())};
+                    .z = LargeVector(problem_.rows()),
+                    .z_error = LargeVector(problem_.rows())};
   map_.margins(w, point.z, point.z_error);
   if (search == BiasSearch::best) point.b = risk::best_bias(problem_.loss, problem_.sample, point.z, b);
   add_bias(point);

@@ -22,10 +22,10 @@ namespace fenchel::problem {
 struct PrimalPoint {
   std::vector<double> w{};
   double b = 0.0;
-  std::vector<double> z{};        // x_i.w + b as computed
-  std::vector<double> z_error{};  // |exact - z_i| <= z_error_i
-  double value = infinity;        // P(w, b)
-  double value_low = 0.0;         // a lower bound on the exact P(w, b)
+  LargeVector z{};          // x_i.w + b as computed
+  LargeVector z_error{};    // |exact - z_i| <= z_error_i
+  double value = infinity;  // P(w, b)
+  double value_low = 0.0;   // a lower bound on the exact P(w, b)
 };
 
 // The dual vector is scale * (beta + delta) / c for some |delta_i| <= slack_i for which it is exactly feasible.
@@ -33,9 +33,9 @@ struct DualPoint {
   std::vector<double> beta{};
   std::vector<double> slack{};  // empty: no uncertainty
   double scale = 1.0;
-  std::vector<double> u{};        // X' beta / sum c as computed, before scaling
-  std::vector<double> u_error{};  // |exact X'(beta + delta) / sum c - u_j| <= u_error_j
-  double value = 0.0;             // D, less what the slack may take from it
+  LargeVector u{};        // X' beta / sum c as computed, before scaling
+  LargeVector u_error{};  // |exact X'(beta + delta) / sum c - u_j| <= u_error_j
+  double value = 0.0;     // D, less what the slack may take from it
 };
 
 struct Certificate {

@@ -217,8 +217,8 @@ MulticlassPrimal MulticlassCertifier::located(std::span<const double> w, std::sp
                                               bool search) const {
   MulticlassPrimal point{.w = {w.begin(), w.end()},
                          .b = {b.begin(), b.end()},
-                         .z = std::vector<double>(problem_.rows() * problem_.classes()),
-                         .z_error = std::vector<double>(problem_.rows())};
+                         .z = LargeVector(problem_.rows() * problem_.classes()),
+                         .z_error = LargeVector(problem_.rows())};
   map_.margins(w, point.z, point.z_error);
   if (search) {
     point.b.resize(problem_.classes(), 0.0);
@@ -305,7 +305,9 @@ void MulticlassCertifier::evaluate(MulticlassDual& point) const {
     map_.adjoint(alpha, point.u);
     point.u_error = map_.adjoint_error(alpha);
   }
-  for (double& u : point.u) u /= sum;
+  for_each_block(point.u.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) point.u[e] /= sum;
+  });
   for (double& error : point.u_error) {
     if (error != 0.0) error = widen(error / sum, 8);
   }

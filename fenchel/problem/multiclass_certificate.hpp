@@ -17,19 +17,19 @@
 namespace fenchel::problem {
 
 struct MulticlassPrimal {
-  std::vector<double> w{};        // the k numbers of a feature side by side
-  std::vector<double> b{};        // k
-  std::vector<double> z{};        // x_i.w_l as computed, without the bias; the k numbers of a row side by side
-  std::vector<double> z_error{};  // |exact - z_il| <= z_error_i
-  double value = infinity;        // P(W, b)
-  double value_low = 0.0;         // a lower bound on the exact P(W, b)
+  std::vector<double> w{};  // the k numbers of a feature side by side
+  std::vector<double> b{};  // k
+  LargeVector z{};          // x_i.w_l as computed, without the bias; the k numbers of a row side by side
+  LargeVector z_error{};    // |exact - z_il| <= z_error_i
+  double value = infinity;  // P(W, b)
+  double value_low = 0.0;   // a lower bound on the exact P(W, b)
 };
 
 // The dual vector is beta = scale B / c, which is exactly feasible.
 struct MulticlassDual {
   std::vector<double> beta{};  // B, the weighted duals of record; the k numbers of a row side by side
   double scale = 1.0;
-  std::vector<double> u{};        // before scaling; the k numbers of a feature side by side
+  LargeVector u{};                // before scaling; the k numbers of a feature side by side
   std::vector<double> u_error{};  // |exact - u_jl| <= u_error_j + 4 roundings of u_jl
   double value = 0.0;             // D as computed
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +24,12 @@ void check_count(std::span<const double> values, std::size_t expected, std::stri
   if (values.empty() || values.size() == expected) return;
   throw Error(Fault::input, fmt::format("{} {} for {} {}: give exactly one number a line for each", values.size(),
                                         what, expected, of));
+}
+
+// Ascending. As a rule they are few: sorting all labels would take longer, and a copy of them.
+std::vector<double> distinct(std::span<const double> labels) {
+  const std::set<double> found(labels.begin(), labels.end());
+  return {found.begin(), found.end()};
 }
 
 }  // namespace
@@ -63,9 +70,9 @@ void Plan::find_classes() {
     throw Error(Fault::input,
                 "the data have no labels: name their column (--label) or a file that holds them (--labels)");
   }
-  const std::vector<double> labels = dataset_.targets.vector();
+  const std::span<const double> labels = dataset_.targets;
   if (loss::task(settings_.loss) == loss::Task::regression) {
-    targets_.push_back(labels);
+    targets_.emplace_back(labels.begin(), labels.end());
     return;
   }
   for (const double label : labels) {
@@ -76,9 +83,7 @@ void Plan::find_classes() {
                               label, loss::name(settings_.loss)));
     }
   }
-  classes_ = labels;
-  std::sort(classes_.begin(), classes_.end());
-  classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+  classes_ = distinct(labels);
   if (classes_.size() < 2) {
     throw Error(Fault::input, fmt::format("all {} rows have the label {}, but --loss {} needs two classes",
                                           labels.size(), classes_.front(), loss::name(settings_.loss)));

@@ -355,7 +355,7 @@ void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const ker
   for_each_block(induced_.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       double sum = 0.0;
-      for (const std::vector<double>& copy : copies_) sum += copy[j] - induced_[j];
+      for (const LargeVector& copy : copies_) sum += copy[j] - induced_[j];
       induced_[j] += factor * sum;
     }
   });

@@ -82,17 +82,17 @@ class DualAscent {
   std::vector<double> shares_;  // c_i / sum c
   LargeVector curvatures_;      // q_i = (c_i / sum c) (sum_j x_ij^2 / (l2_j + kappa) + s)
   double bias_step_ = 0.0;      // s
-  std::vector<double> alpha_;
-  std::vector<double> induced_;  // w under a plain l2 penalty, u + kappa y otherwise
-  std::vector<double> centre_;   // y; empty: 0
-  std::vector<double> w_;        // the weights last asked for, where `induced_` is not w
-  double bias_centre_ = 0.0;     // b_t
+  LargeVector alpha_;
+  LargeVector induced_;         // w under a plain l2 penalty, u + kappa y otherwise
+  std::vector<double> centre_;  // y; empty: 0
+  std::vector<double> w_;       // the weights last asked for, where `induced_` is not w
+  double bias_centre_ = 0.0;    // b_t
   double b_ = 0.0;
   kernel::StepRule rule_;
-  std::optional<RowVisits> visits_;          // made once the rows are measured
-  double sigma_;                             // sigma'
-  std::vector<std::vector<double>> copies_;  // of `induced_`, one a block
-  std::vector<double> alpha_before_;
+  std::optional<RowVisits> visits_;  // made once the rows are measured
+  double sigma_;                     // sigma'
+  std::vector<LargeVector> copies_;  // of `induced_`, one a block
+  LargeVector alpha_before_;
   std::vector<std::uint32_t> dealt_;  // rows drawn independently, block by block
   int sweeps_ = 0;
   double last_gap_ = 1.0;

@@ -96,7 +96,7 @@ void MulticlassSdca::set_start(const MulticlassStart& start) {
 
 void MulticlassSdca::induce() {
   const std::size_t k = problem_.classes();
-  std::vector<double> alpha(beta_.size());
+  LargeVector alpha(beta_.size());
   std::vector<CompensatedSum> sums(k);
   for (std::size_t i = 0; i < problem_.rows(); ++i) {
     const std::size_t y = problem_.sample.targets[i];
@@ -176,26 +176,25 @@ void MulticlassSdca::sweep_support(kernel::MulticlassSweepReport& report) {
   const std::size_t k = problem_.classes();
   const double least =
       part_of_mean_gain * report.gain / static_cast<double>(std::max<std::size_t>(visits_.order().size(), 1));
+  supports_.gather(beta_, problem_.sample.targets, k, [&](std::size_t i) { return gains_[i] >= least; });
   for (int t = 0; t < most_support_sweeps; ++t) {
-    visits_.draw_again([&](std::uint32_t i) {
-      const auto beta = std::span(beta_).subspan(i * k, k);
-      return gains_[i] >= least && std::any_of(beta.begin(), beta.end(), [](double b) { return b > 0.0; });
-    });
+    visits_.draw_again([&](std::uint32_t i) { return gains_[i] >= least && supports_.any(i); });
     if (visits_.order().empty()) break;
     report.work += sweep().work;
   }
+  supports_.scatter(beta_, k);
   supported_ = false;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
                                                            std::size_t blocks) {
-  const std::size_t k = problem_.classes();
   copies_.resize(blocks);
   biases_.resize(blocks);
-  beta_before_.resize(beta_.size());
+  const std::span<const double> duals = supported_ ? std::span(supports_.beta) : std::span(beta_);
+  beta_before_.resize(duals.size());
   for (const std::uint32_t i : order) {
-    std::copy_n(beta_.begin() + static_cast<std::ptrdiff_t>(i * k), k,
-                beta_before_.begin() + static_cast<std::ptrdiff_t>(i * k));
+    const auto [begin, end] = duals_of(i);
+    for (std::size_t e = begin; e < end; ++e) beta_before_[e] = duals[e];
   }
   std::vector<kernel::MulticlassSweepReport> reports(blocks);
   parallel_for(blocks, [&](std::size_t block) {
@@ -214,6 +213,11 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
   return total;
 }
 
+std::pair<std::size_t, std::size_t> MulticlassSdca::duals_of(std::uint32_t i) const {
+  if (supported_) return {supports_.first[i], supports_.first[i + 1]};
+  return {std::size_t{i} * problem_.classes(), (std::size_t{i} + 1) * problem_.classes()};
+}
+
 // Adds the blocks' changes with the step nu of dual_ascent.hpp.
 void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
   const double caution = sigma_;
@@ -228,10 +232,9 @@ void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
     }
     nu = norms.step(blocks, sigma_);
   }
-  const auto add = [factor = nu / caution](std::span<const std::vector<double>> copies, double& entry,
-                                           std::size_t e) {
+  const auto add = [factor = nu / caution](const auto& copies, double& entry, std::size_t e) {
     double sum = 0.0;
-    for (const std::vector<double>& copy : copies) sum += copy[e] - entry;
+    for (const auto& copy : copies) sum += copy[e] - entry;
     entry += factor * sum;
   };
   for_each_block(stored_.size(), [&](std::size_t begin, std::size_t end) {
@@ -239,10 +242,11 @@ void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
   });
   for (std::size_t l = 0; l < b_.size(); ++l) add(biases_, b_[l], l);
   if (nu == 1.0) return;
-  const std::size_t k = problem_.classes();
+  const std::span<double> duals = supported_ ? std::span(supports_.beta) : std::span(beta_);
   for (const std::uint32_t i : order) {
-    for (std::size_t e = i * k; e < (i + 1) * k; ++e) {
-      beta_[e] = std::max(0.0, beta_before_[e] + nu * (beta_[e] - beta_before_[e]));
+    const auto [begin, end] = duals_of(i);
+    for (std::size_t e = begin; e < end; ++e) {
+      duals[e] = std::max(0.0, beta_before_[e] + nu * (duals[e] - beta_before_[e]));
     }
   }
 }
@@ -262,7 +266,7 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
           .constant = problem_.design.constant,
           .idle = visits_.idle(),
           .gains = gains_,
-          .supported = supported_,
+          .supports = supported_ ? &supports_ : nullptr,
           .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U};  // odd, as in dual_ascent.cpp
 }
 

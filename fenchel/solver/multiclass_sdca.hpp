@@ -50,7 +50,7 @@ class MulticlassSdca final : public MulticlassSolver {
  private:
   void set_start(const MulticlassStart& start);
   void induce();  // the stored weights from beta, removing the drift of incremental updates
-  void write_weights(const std::vector<double>& from);
+  void write_weights(std::span<const double> from);
   void update_mean(double gain);
   void prepare_offer();        // the candidate's weights, and how good they are
   void offer_best_multiple();  // of them
@@ -65,6 +65,8 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
   void merge(std::span<const std::uint32_t> order);
+  // Where the dual variables of a row lie, among those that sweeps are over.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> duals_of(std::uint32_t i) const;
 
   problem::MulticlassProblem problem_;
   data::ClassMap map_;
@@ -74,19 +76,21 @@ class MulticlassSdca final : public MulticlassSolver {
   ClassVisits visits_;
   std::vector<double> gains_;            // of the dual, by the last visit to the row
   LargeVector curvatures_;               // q_i = (c_i / sum c) (sum_j x_ij^2 / l2_j + 1/kappa)
-  std::vector<double> beta_;             // rows x classes
-  std::vector<double> stored_;           // w under a plain l2 penalty, u otherwise; padded rows
+  LargeVector beta_;                     // rows x classes
+  LargeVector stored_;                   // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
-  std::vector<double> w_;                // the weights of the last candidate, without padding
-  std::vector<double> mean_;             // of stored_ over the last epochs; empty: not needed
+  LargeVector w_;                        // the weights of the last candidate, without padding
+  LargeVector mean_;                     // of stored_ over the last epochs; empty: not needed
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
   double bias_step_ = 0.0;
-  std::size_t blocks_;                                // 0: chosen from the data
-  double sigma_;                                      // the blocks' caution
-  std::vector<std::vector<double>> copies_, biases_;  // of stored_ and b_, one a block
-  std::vector<double> beta_before_;                   // of the rows that blocks work on
-  bool supported_ = false;                            // see kernel::MulticlassSweepState
+  std::size_t blocks_;                       // 0: chosen from the data
+  double sigma_;                             // the blocks' caution
+  std::vector<LargeVector> copies_;          // of stored_, one a block
+  std::vector<std::vector<double>> biases_;  // of b_
+  LargeVector beta_before_;                  // of the rows that blocks work on
+  bool supported_ = false;                   // whether sweeps are over these:
+  kernel::ClassSupports supports_;
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave

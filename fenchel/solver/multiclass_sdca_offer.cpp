@@ -17,7 +17,7 @@ constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the 
 
 }  // namespace
 
-void MulticlassSdca::write_weights(const std::vector<double>& from) {
+void MulticlassSdca::write_weights(std::span<const double> from) {
   const std::size_t k = problem_.classes();
   w_.resize(problem_.dimension() * k);
   for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
@@ -62,7 +62,7 @@ double MulticlassSdca::dual_value() const {
 // a multiple of them does not. It takes a pass, after which the gap is known, up to rounding.
 void MulticlassSdca::offer_best_multiple() {
   const std::size_t k = problem_.classes();
-  std::vector<double> z(problem_.rows() * k);
+  LargeVector z(problem_.rows() * k);
   map_.margins(w_, z);
   owed_ += 1.0;
   CompensatedSum squares;
