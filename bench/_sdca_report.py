@@ -137,7 +137,7 @@ def memory_text(cases, ours):
             continue
         vectors = 8 * sum(case.shape)
         data = run.more["data_bytes"]
-        peak = run.more["peak_bytes"] - run.more["empty_bytes"]
+        peak = run.more["peak_bytes"] - run.more["file_bytes"] - run.more["empty_bytes"]
         rows.append([case.data, case.loss, data / 1e6, vectors / 1e6, peak / 1e6, peak / (data + vectors),
                      max(0.0, (peak - 1.3 * data) / vectors)])
     missed = [f"{row[0]} {row[1]} ({common.number(row[5])})" for row in rows if row[5] > 1.3]
@@ -233,9 +233,8 @@ comes there soonest; the least of three. Distances are recomputed from the model
 
 ### Peak memory of a fit
 
-C = 1, tolerance 1e-3: the most memory that the process holds while solving, less what it held before it read the data
-and less the pages of the program itself, over the
-matrix with its labels (*data*) and one double a row and a column (*vectors*).
+C = 1, tolerance 1e-3: the most memory that the process holds while solving, less what it held before it read the data and
+less the pages of the program itself, over the matrix with its labels (*data*) and one double a row and a column (*vectors*).
 
 {memory_text(cases, ours)}
 """

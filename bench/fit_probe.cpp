@@ -89,7 +89,6 @@ void run_probe(Arguments& arguments) {
   const data::Dataset dataset = data::read(arguments.data);
   const registry::Plan plan(dataset, settings, arguments.problem.weights(), arguments.problem.factors());
   const double read = clock.seconds();
-  const double loaded = bench::memory("VmRSS");
   const auto data_bytes = static_cast<double>(data::bytes_of(dataset.matrix()) + 8 * dataset.rows());
 
   for (std::size_t k = 0; k < tolerances.size(); ++k) {
@@ -100,8 +99,8 @@ void run_probe(Arguments& arguments) {
     Json line = describe(fit, tolerances[k]);
     line["read_seconds"] = read;
     line["empty_bytes"] = empty;
-    line["loaded_bytes"] = loaded;
-    line["peak_bytes"] = bench::memory("VmHWM") - bench::memory("RssFile");  // without the program's own pages
+    line["peak_bytes"] = bench::memory("VmHWM");
+    line["file_bytes"] = bench::memory("RssFile");  // the program's own pages, and data that are mapped, not read
     line["data_bytes"] = data_bytes;
     if (!arguments.weights_prefix.empty()) {
       std::vector<double> all;

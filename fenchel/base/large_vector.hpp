@@ -1,7 +1,8 @@
-// Vectors as long as the data have rows.
+// Vectors as long as the data have rows or columns, or a number a class longer.
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <new>
 #include <utility>
@@ -12,20 +13,23 @@ namespace fenchel {
 inline constexpr std::size_t large_page = std::size_t{2} << 20;
 
 // Asks the system for large pages: fetching small ones, each for itself, takes longer than a pass over the data that a long
-// vector is made for. A wish, which is refused where there are none.
-void wish_for_large_pages(void* memory, std::size_t bytes);
+// vector is made for. A wish, which is refused where there are none. `memory` begins with a page.
+void wish_for_large_pages(void* memory, std::size_t bytes) noexcept;
 
-// From a few megabytes on, memory begins with a large page of its own, and the system is asked for more of them. Entries that
-// no value was given for are not written: whoever fills the vector, in parallel perhaps, touches its pages first.
+// From a large page on, memory begins with one of its own, and the system is asked for more of them. Entries that no value was given
+// for are not written: whoever fills the vector, in parallel perhaps, touches its pages first. Where assertions
+// are on they are NaN, so that nobody uses one unnoticed.
 template <class T>
 struct LargePages {
   using value_type = T;
 
   LargePages() = default;
   template <class Other>
-  LargePages(const LargePages<Other>& /*other*/) {}  // NOLINT(google-explicit-constructor): allocators convert
+  LargePages(const LargePages<Other>& /*other*/) noexcept {
+  }  // NOLINT(google-explicit-constructor): allocators convert
 
   [[nodiscard]] T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
     const std::size_t bytes = count * sizeof(T);
     if (bytes < large_page) return std::allocator<T>().allocate(count);
     void* const memory = ::operator new (bytes, std::align_val_t{large_page});
@@ -38,17 +42,24 @@ struct LargePages {
   }
   template <class Item>
   void construct(Item* place) {
+#ifdef NDEBUG
     ::new (static_cast<void*>(place)) Item;
+#else
+    ::new (static_cast<void*>(place)) Item(std::numeric_limits<Item>::quiet_NaN());
+#endif
   }
   template <class Item, class... Arguments>
   void construct(Item* place, Arguments&&... arguments) {
     ::new (static_cast<void*>(place)) Item(std::forward<Arguments>(arguments)...);
   }
-
-  friend bool operator==(const LargePages& /*a*/, const LargePages& /*b*/) { return true; }
 };
 
-// LargeVector(count) is not filled; LargeVector(count, 0.0) is.
+template <class T, class Other>
+bool operator==(const LargePages<T>& /*a*/, const LargePages<Other>& /*b*/) {
+  return true;
+}
+
+// LargeVector(count) and resize(count) fill nothing; LargeVector(count, 0.0) and resize(count, 0.0) do.
 using LargeVector = std::vector<double, LargePages<double>>;
 
 }  // namespace fenchel

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/large_vector.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FENCHEL_SEES_ADDRESSES
@@ -50,7 +51,7 @@ std::size_t whole_pages(std::size_t bytes) {
 void* map_memory(std::size_t bytes) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
-  if (bytes >= worth_large_pages) ::madvise(at, bytes, MADV_HUGEPAGE);  // a wish: refused where there are none
+  if (bytes >= worth_large_pages) wish_for_large_pages(at, bytes);
   return at;
 }
 

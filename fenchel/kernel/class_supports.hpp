@@ -23,17 +23,26 @@ struct ClassSupports {
   template <class Wanted>
   void gather(std::span<const double> all, std::span<const std::uint32_t> targets, std::size_t class_count,
               Wanted&& wanted) {
-    first.assign(1, 0);
-    classes.clear();
-    beta.clear();
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      const std::span<const double> row = all.subspan(i * class_count, class_count);
-      for (std::size_t l = 0; wanted(i) && l < class_count; ++l) {
-        if (!(row[l] > 0.0) || l == targets[i]) continue;
-        classes.push_back(static_cast<std::uint32_t>(l));
-        beta.push_back(row[l]);
+    const auto for_each = [&](std::size_t i, auto&& visit) {
+      for (std::size_t l = 0; l < class_count; ++l) {
+        const double b = all[i * class_count + l];
+        if (b > 0.0 && l != targets[i]) visit(l, b);
       }
-      first.push_back(beta.size());
+    };
+    first.assign(targets.size() + 1, 0);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      first[i + 1] = first[i];
+      if (wanted(i)) for_each(i, [&](std::size_t /*l*/, double /*b*/) { ++first[i + 1]; });
+    }
+    classes.resize(first.back());
+    beta.resize(first.back());
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      std::size_t e = first[i];
+      if (e == first[i + 1]) continue;
+      for_each(i, [&](std::size_t l, double b) {
+        classes[e] = static_cast<std::uint32_t>(l);
+        beta[e++] = b;
+      });
     }
   }
 

@@ -2,6 +2,7 @@
 // storage, loss and link (see class_rows.hpp for what is stored of the weights).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -181,12 +182,13 @@ class MulticlassSweep {
   void step_on_support(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
     ClassSupports& supports = *state_.supports;
     const std::size_t first = supports.first[i], last = supports.first[i + 1];
+    double* const few = change_.data();  // beta of the list, then its change
     list_.clear();
     std::size_t own = 0;
     for (std::size_t e = first; e < last; ++e) {
       if (!(supports.beta[e] > 0.0)) continue;
       list_.push_back(supports.classes[e]);
-      change_[own++] = supports.beta[e];
+      few[own++] = supports.beta[e];
     }
     if (own == 0) return;
     list_.push_back(state_.targets[i]);
@@ -204,10 +206,9 @@ class MulticlassSweep {
       if (!state_.b.empty()) scores_[l] += state_.b[list_[l]];
     }
     const std::span<double> a = std::span(a_).first(m), next = std::span(next_).first(m);
-    const std::span<double> few = std::span(change_).first(m);
     few[own] = 0.0;
     for (std::size_t l = 0; l < m; ++l) a[l] = scores_[l] - scores_[own];
-    loss_.dual_step(own, a, state_.caution * state_.curvatures[i], few, next, scratch_);
+    loss_.dual_step(own, a, state_.caution * state_.curvatures[i], {few, m}, next, scratch_);
     const double share = state_.shares[i] * state_.caution;
     double moved = 0.0, square = 0.0;
     for (std::size_t e = first, l = 0; l < own; ++e) {
@@ -234,7 +235,7 @@ class MulticlassSweep {
       for (std::size_t l = 0; l < m; ++l) all_[list_[l]] = few[l];
       add_row(row, all_.data(), state_.stride, state_.stored.data());
     } else {
-      add_listed(row, list_, few.data(), state_.stride, state_.stored.data());
+      add_listed(row, list_, few, state_.stride, state_.stored.data());
     }
   }
 

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/problem/unpenalized.hpp"

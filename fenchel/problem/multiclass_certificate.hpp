@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/problem/certificate.hpp"
 #include "fenchel/problem/multiclass.hpp"

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/kernel/dual_sweep.hpp"
 #include "fenchel/solver/row_visits.hpp"

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/risk/pointwise_dual.hpp"
 

@@ -190,11 +190,12 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
                                                            std::size_t blocks) {
   copies_.resize(blocks);
   biases_.resize(blocks);
-  const std::span<const double> duals = supported_ ? std::span(supports_.beta) : std::span(beta_);
-  beta_before_.resize(duals.size());
+  const std::span<const double> before = duals();
+  beta_before_.clear();  // nothing of it is kept
+  beta_before_.resize(before.size());
   for (const std::uint32_t i : order) {
     const auto [begin, end] = duals_of(i);
-    for (std::size_t e = begin; e < end; ++e) beta_before_[e] = duals[e];
+    for (std::size_t e = begin; e < end; ++e) beta_before_[e] = before[e];
   }
   std::vector<kernel::MulticlassSweepReport> reports(blocks);
   parallel_for(blocks, [&](std::size_t block) {
@@ -242,11 +243,11 @@ void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
   });
   for (std::size_t l = 0; l < b_.size(); ++l) add(biases_, b_[l], l);
   if (nu == 1.0) return;
-  const std::span<double> duals = supported_ ? std::span(supports_.beta) : std::span(beta_);
+  const std::span<double> after = duals();
   for (const std::uint32_t i : order) {
     const auto [begin, end] = duals_of(i);
     for (std::size_t e = begin; e < end; ++e) {
-      duals[e] = std::max(0.0, beta_before_[e] + nu * (duals[e] - beta_before_[e]));
+      after[e] = std::max(0.0, beta_before_[e] + nu * (after[e] - beta_before_[e]));
     }
   }
 }

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"
 #include "fenchel/solver/class_visits.hpp"
@@ -65,7 +66,8 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
   void merge(std::span<const std::uint32_t> order);
-  // Where the dual variables of a row lie, among those that sweeps are over.
+  // The dual variables that sweeps are over, and where those of a row lie among them.
+  [[nodiscard]] std::span<double> duals() { return supported_ ? std::span(supports_.beta) : std::span(beta_); }
   [[nodiscard]] std::pair<std::size_t, std::size_t> duals_of(std::uint32_t i) const;
 
   problem::MulticlassProblem problem_;
@@ -89,7 +91,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<LargeVector> copies_;          // of stored_, one a block
   std::vector<std::vector<double>> biases_;  // of b_
   LargeVector beta_before_;                  // of the rows that blocks work on
-  bool supported_ = false;                   // whether sweeps are over these:
+  bool supported_ = false;                   // whether sweeps are over `supports_`, and not over all
   kernel::ClassSupports supports_;
   Estimate estimate_;
   bool stationary_ = false;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/solver/normal_system.hpp"
 #include "fenchel/solver/row_model.hpp"

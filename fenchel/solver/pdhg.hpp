@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/solver/solver.hpp"
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fenchel/base/interval.hpp"
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/problem/problem.hpp"
 #include "fenchel/solver/solver.hpp"
 

@@ -200,7 +200,7 @@ TEST(NewtonParallel, SameBitsForAnyNumberOfThreads) {
       std::vector<run::Result> results;
       for (const std::size_t threads : {1, 2, 2}) {
         const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-        results.push_back(Solved(setup, "newton", {.tolerance = 1e-6, .max_passes = 80}).result);
+        results.push_back(Solved(setup, "newton", {.tolerance = 1e-6, .max_passes = 25}).result);
       }
       for (const run::Result& other : results) {
         EXPECT_EQ(results[0].w, other.w);

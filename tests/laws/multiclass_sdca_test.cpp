@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "fenchel/problem/multiclass_certificate.hpp"
 #include "fenchel/registry/plan.hpp"
@@ -14,9 +15,12 @@ namespace {
 // No step of sdca lowers the dual objective: neither that of a single block nor those of two, which are merged.
 TEST(MulticlassSdca, StepsNeverLowerTheDual) {
   for (const loss::AnyVector& loss : every_vector_loss()) {
-    for (const std::size_t blocks : {1, 2}) {
+    for (const auto& [blocks, bias] : {std::pair<std::size_t, registry::Bias>(1, registry::Bias::none),
+                                       {2, registry::Bias::none},
+                                       {1, registry::Bias::regularized},
+                                       {2, registry::Bias::regularized}}) {
       Case setup = multiclass_case(loss, 90, 7, 5, Storage::csr64, 21);
-      setup.settings.bias = registry::Bias::none;
+      setup.settings.bias = bias;
       setup.settings.lambda = 0.003;
       setup.settings.ascent.blocks = blocks;
       setup.settings.solver = "sdca";

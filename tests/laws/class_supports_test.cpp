@@ -1,0 +1,61 @@
+// Dual variables gathered side by side are those of the rows, and go back to where they came from.
+#include "fenchel/kernel/class_supports.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace fenchel::kernel {
+namespace {
+
+constexpr std::size_t classes = 4;
+const std::vector<std::uint32_t> targets{0, 3, 1, 2};
+const std::vector<double> all{
+    0.9, 0.2,  0.0, 0.3,   // its own class is not part of the support
+    0.0, 0.0,  0.0, 0.5,   // nothing but its own class
+    0.1, 0.25, 0.4, 0.05,  //
+    0.2, 0.3,  0.5, 0.0,   // not wanted
+};
+
+ClassSupports gathered() {
+  ClassSupports supports;
+  supports.gather(all, targets, classes, [](std::size_t i) { return i != 3; });
+  return supports;
+}
+
+TEST(ClassSupports, HoldWhatIsAboveZeroWithoutTheOwnClass) {
+  const ClassSupports supports = gathered();
+  EXPECT_EQ(supports.first, (std::vector<std::size_t>{0, 2, 2, 5, 5}));
+  EXPECT_EQ(supports.classes, (std::vector<std::uint32_t>{1, 3, 0, 2, 3}));
+  EXPECT_EQ(supports.beta, (std::vector<double>{0.2, 0.3, 0.1, 0.4, 0.05}));
+  EXPECT_TRUE(supports.any(0));
+  EXPECT_FALSE(supports.any(1));
+  EXPECT_TRUE(supports.any(2));
+  EXPECT_FALSE(supports.any(3));
+}
+
+TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
+  ClassSupports supports = gathered();
+  std::vector<double> same = all;
+  supports.scatter(same, classes);
+  EXPECT_EQ(same, all);
+  supports.beta[1] = 0.0;
+  supports.beta[3] = 0.7;
+  std::vector<double> changed = all, expected = all;
+  expected[3] = 0.0;
+  expected[2 * classes + 2] = 0.7;
+  supports.scatter(changed, classes);
+  EXPECT_EQ(changed, expected);
+}
+
+TEST(ClassSupports, AreGatheredAnew) {
+  ClassSupports supports = gathered();
+  supports.gather(all, targets, classes, [](std::size_t i) { return i == 3; });
+  EXPECT_EQ(supports.first, (std::vector<std::size_t>{0, 0, 0, 0, 2}));
+  EXPECT_EQ(supports.beta, (std::vector<double>{0.2, 0.3}));
+  supports.gather(all, targets, classes, [](std::size_t /*i*/) { return false; });
+  EXPECT_TRUE(supports.beta.empty());
+}
+
+}  // namespace
+}  // namespace fenchel::kernel
