@@ -73,7 +73,7 @@ def settle(case):
 def measure_case(data, loss, options):
     loaded = measure.load(data)
     case = measure.Case(data, loss, COST, 1 / (COST * loaded.matrix.shape[0]), loaded.matrix.shape)
-    cap = options.cap
+    cap = options.multiclass_cap
     tools = {"fenchel auto": (lambda settings: ours(case, settings, cap), TOLERANCES)}
     for solver, settings in measure.LIBLINEAR.get(loss, {}).items():
         tools[f"LIBLINEAR -s {solver}"] = (
@@ -122,6 +122,6 @@ def measure_all(options):
     for data in RAW:
         for loss in ("multiclass-hinge", "softmax"):
             if problems.data_file(data) is not None:
-                result["raw"].append(raw_case(data, loss, 3 * options.cap))
+                result["raw"].append(raw_case(data, loss, 3 * options.multiclass_cap))
                 print(f"{time.monotonic() - begin:6.0f} s  {result['raw'][-1]['case']}", flush=True)
     return result

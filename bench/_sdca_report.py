@@ -192,7 +192,7 @@ def document(cases, processes, multiclass, ours, options, took):
 One run of {took:.0f} seconds. All tools solve ½‖w‖² + C Σ loss without bias on the same data, in turns, case by case; fits
 shorter than {SHORT:g} s are measured {options.rounds} times and the fastest counts. For every tool it is the least time over a grid
 of its tolerances after which the objective, recomputed in float64 from its weights, is within the relative distance
-1e-3, 1e-5 or 1e-7 of the optimum; a fit may take {options.cap} seconds. We use two threads; ratios above 1 mean that we are
+1e-3, 1e-5 or 1e-7 of the optimum; a fit may take {options.cap} seconds ({options.multiclass_cap} with a multiclass loss). We use two threads; ratios above 1 mean that we are
 faster. Raw numbers: `bench/results/sdca.json`; curves: `bench/results/sdca.svg`.
 
 The optimum is our largest certified dual value where it is within 1e-9 of the best objective that any tool has found; else

@@ -37,6 +37,7 @@ def parse():
     parser.add_argument("--C", dest="costs", type=lambda text: [float(x) for x in names(text)])
     parser.add_argument("--solvers", type=names, default=SOLVERS, help="ours; the first one's times are in the ratios")
     parser.add_argument("--cap", type=int, help="seconds a fit (default 20)")
+    parser.add_argument("--multiclass-cap", type=int, help="the same for multiclass losses, which take longer (default: that of --cap)")
     parser.add_argument("--reference", type=float, help="seconds for the optimum, a solver (default 60)")
     parser.add_argument("--rounds", type=int, help="times that short fits are measured (default 3)")
     parser.add_argument("--sklearn", choices=("all", "multiclass", "none"), default="all", help="where it takes part (default all)")
@@ -51,6 +52,7 @@ def parse():
     for name, whole, quick in (("cap", 20, 10), ("reference", 60, 10), ("rounds", 3, 2)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else whole)
+    options.multiclass_cap = options.multiclass_cap or options.cap
     options.sets = options.sets or (("rcv1-binary", "a9a") if options.quick else SETS)
     options.losses = options.losses or LOSSES
     options.costs = options.costs or ((1.0,) if options.quick else COSTS)

@@ -28,9 +28,13 @@ if(FENCHEL_PRECOMPILE)
   target_precompile_headers(fenchel_tests PRIVATE <gtest/gtest.h> <filesystem> <fstream> <sstream> ${FENCHEL_SLOW_HEADERS}
     tests/support/golden.hpp tests/support/setup.hpp fenchel/registry/fit.hpp fenchel/registry/solvers.hpp)
 endif()
-# Test files may use the same names for their helpers, and are compiled more often than they run.
-set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD OFF)
+# Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: several
+# files a compilation share it, and must use different names for their helpers, but for the tests of file formats.
 target_compile_options(fenchel_tests PRIVATE -O0)
+set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
+file(GLOB format_sources CONFIGURE_DEPENDS tests/data/*_test.cpp)
+list(FILTER format_sources INCLUDE REGEX "/(csv|list|matrix_market|npy|reader|scales|summary|svmlight)[a-z_]*_test")
+set_source_files_properties(${format_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 # These make much text before they test.
 file(GLOB large_sources CONFIGURE_DEPENDS tests/data/*_large_test.cpp)
 set_source_files_properties(${large_sources} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)

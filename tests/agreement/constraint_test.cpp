@@ -17,8 +17,8 @@ namespace {
 
 using registry::Bias;
 
-constexpr double tolerance = 1e-6;
-constexpr long double noise = 1e-9L;  // of the reference
+constexpr double asked_tolerance = 1e-6;
+constexpr long double rounding_noise = 1e-9L;  // of the reference
 
 const std::vector<penalty::Any>& constraints() {
   static const std::vector<penalty::Any> all{
@@ -90,8 +90,8 @@ void expect_sound(const Instance& instance, const Bracket& bracket, std::span<co
   ASSERT_TRUE(certificate.valid());
   const long double value = objective_at(instance, w, b);
   EXPECT_GE(certificate.gap, 0.0);
-  EXPECT_GE(certificate.gap + noise, value - bracket.high);
-  EXPECT_LE(certificate.dual, bracket.high + noise);
+  EXPECT_GE(certificate.gap + rounding_noise, value - bracket.high);
+  EXPECT_LE(certificate.dual, bracket.high + rounding_noise);
   EXPECT_NEAR(certificate.primal, static_cast<double>(value), 1e-13 * (1.0 + std::fabs(certificate.primal)));
 }
 
@@ -128,9 +128,10 @@ TEST_P(Constraints, EverySolverAgreesWithTheReference) {
                      std::to_string(&constraint - constraints().data()) + " bias " +
                      std::to_string(static_cast<int>(bias)) + " seed " + std::to_string(seed));
         const auto solver = entry.make(problem, {}, {.seed = 5});
-        const run::Result r = run::run(
-            problem, *solver,
-            {.tolerance = tolerance, .absolute_tolerance = 1e-14, .max_passes = 40000});  // the optimum may be 0
+        const run::Result r = run::run(problem, *solver,
+                                       {.tolerance = asked_tolerance,
+                                        .absolute_tolerance = 1e-14,
+                                        .max_passes = 40000});  // the optimum may be 0
         // Without smoothness pdhg may rest on a plateau for longer than the loop waits, but near the optimum only.
         const bool must = loss::smoothness(problem.loss) > 0.0;
         EXPECT_TRUE(r.status == run::Status::optimal || !must)
@@ -159,13 +160,7 @@ TEST_P(Constraints, EverySolverAgreesWithTheReference) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<loss::Any>& info) {
-  std::string name = title(info.param);
-  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Losses, Constraints, testing::ValuesIn(every_loss()), test_name);
+INSTANTIATE_TEST_SUITE_P(Losses, Constraints, testing::ValuesIn(every_loss()), name_of_loss);
 
 TEST(ConstraintSettings, WhatDoesNotGoTogetherIsRefused) {
   Case setup = random_setup(loss::Hinge{}, 12, 3, Storage::csr64, 1);

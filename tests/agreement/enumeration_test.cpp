@@ -201,13 +201,7 @@ void enumerate(const loss::Any& loss, bool standardize) {
 TEST_P(Enumeration, EveryCertificateIsSound) { enumerate(GetParam(), false); }
 TEST_P(Enumeration, EveryStandardizedCertificateIsSound) { enumerate(GetParam(), true); }
 
-std::string test_name(const testing::TestParamInfo<loss::Any>& info) {
-  std::string name = title(info.param);
-  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Losses, Enumeration, testing::ValuesIn(every_loss()), test_name);
+INSTANTIATE_TEST_SUITE_P(Losses, Enumeration, testing::ValuesIn(every_loss()), name_of_loss);
 
 }  // namespace
 }  // namespace fenchel::test

@@ -14,12 +14,12 @@ namespace {
 
 using registry::Bias;
 
-struct Solved {
+struct Value {
   double primal;
   double gap;
 };
 
-Solved solve(const Case& setup, std::string_view solver) {
+Value solve(const Case& setup, std::string_view solver) {
   const data::Dataset dataset = dataset_of(setup);
   registry::Settings settings = setup.settings;
   settings.solver = solver;
@@ -53,7 +53,7 @@ TEST(WeightsAgreement, IntegerWeightsAreRepetitions) {
         const registry::Plan plan(dataset, weighted.settings, weighted.weights);
         for (const std::string_view solver : registry::supporting(plan.problem(0).loss, plan.problem(0).penalty)) {
           SCOPED_TRACE(title(loss) + " " + std::string(solver));
-          const Solved a = solve(weighted, solver), b = solve(repeated, solver);
+          const Value a = solve(weighted, solver), b = solve(repeated, solver);
           EXPECT_LE(std::fabs(a.primal - b.primal), a.gap + b.gap + 1e-15);
           ++compared;
         }

@@ -162,13 +162,7 @@ TEST(LogisticStep, LosesNoMoreThanItsTolerance) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<loss::Any>& info) {
-  std::string name = title(info.param);
-  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Losses, DualStep, testing::ValuesIn(every_loss()), test_name);
+INSTANTIATE_TEST_SUITE_P(Losses, DualStep, testing::ValuesIn(every_loss()), name_of_loss);
 
 }  // namespace
 }  // namespace fenchel::test

@@ -39,7 +39,7 @@ data::Dataset dense(const data::Dataset& dataset) {
   return result;
 }
 
-struct Case {
+struct AuditCase {
   std::string name;
   loss::Any loss;
   penalty::Any penalty;
@@ -47,7 +47,7 @@ struct Case {
   int classes;
 };
 
-std::vector<Case> cases() {
+std::vector<AuditCase> cases() {
   using namespace loss;
   return {{"hinge", Hinge{}, penalty::L2{}, Bias::free, 2},
           {"hinge_none", Hinge{}, penalty::L2{}, Bias::none, 2},
@@ -60,7 +60,7 @@ std::vector<Case> cases() {
           {"absolute", Absolute{}, penalty::L2{}, Bias::free, 0}};
 }
 
-class AuditOf : public testing::TestWithParam<Case> {
+class AuditOf : public testing::TestWithParam<AuditCase> {
  protected:
   AuditOf() : dataset(random_data({.classes = GetParam().classes})), model(fitted(dataset, settings())) {}
 

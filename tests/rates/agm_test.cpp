@@ -170,12 +170,12 @@ double rate(Form form, const Toy& toy, std::size_t step, double distance) {
          std::min(std::pow(1 - std::sqrt(lambda / (L + lambda2)), k), 4 / ((k + 2) * (k + 2)));
 }
 
-struct Choice {
+struct Strengths {
   double lambda1;
   penalty::Strength strength;
 };
-const std::vector<Choice>& choices() {
-  static const std::vector<Choice> all{{0.0, {0.0, 0.3}},  {0.0, {0.2, 0.1}}, {0.0, {0.2, 0.0}},
+const std::vector<Strengths>& every_strength() {
+  static const std::vector<Strengths> all{{0.0, {0.0, 0.3}},  {0.0, {0.2, 0.1}}, {0.0, {0.2, 0.0}},
                                        {0.4, {0.0, 0.0}},  {0.1, {0.1, 0.2}}, {0.0, {0.0, 0.0}},
                                        {0.05, {0.3, 0.0}}, {0.0, {0.0, 1e-4}}};
   return all;
@@ -185,7 +185,7 @@ TEST(AcceleratedGradient, MeetsItsRateAndInvariant) {
   std::uint64_t seed = 1;
   for (const Form form : {Form::infinity, Form::one}) {
     for (const bool adaptive : {false, true}) {
-      for (const Choice& choice : choices()) {
+      for (const Strengths& choice : every_strength()) {
         Toy toy(choice.lambda1, choice.strength, ++seed);
         const std::vector<double> best = toy.minimizer();
         const double optimum = toy.objective(best);

@@ -44,33 +44,34 @@ class MaxRisk final : public solver::CutOracle {
   Ties ties_;
 };
 
-constexpr std::size_t d = 16;
+constexpr std::size_t test_dimension = 16;
 
 Rows identity() {
-  Rows rows(d, std::vector<double>(d, 0.0));
-  for (std::size_t i = 0; i < d; ++i) rows[i][i] = 1.0;
+  Rows rows(test_dimension, std::vector<double>(test_dimension, 0.0));
+  for (std::size_t i = 0; i < test_dimension; ++i) rows[i][i] = 1.0;
   return rows;
 }
 
 Rows hadamard() {
-  Rows rows(d, std::vector<double>(d));
-  for (std::size_t i = 0; i < d; ++i) {
-    for (std::size_t j = 0; j < d; ++j) rows[i][j] = (std::popcount(i & j) % 2 == 0 ? 1.0 : -1.0) / 4.0;
+  Rows rows(test_dimension, std::vector<double>(test_dimension));
+  for (std::size_t i = 0; i < test_dimension; ++i) {
+    for (std::size_t j = 0; j < test_dimension; ++j)
+      rows[i][j] = (std::popcount(i & j) % 2 == 0 ? 1.0 : -1.0) / 4.0;
   }
   return rows;
 }
 
 // The matrix as printed: pieces in pairs a, -a.
 Rows pairs() {
-  Rows rows(d, std::vector<double>(d, 0.0));
-  for (std::size_t i = 0; i < d / 2; ++i) {
+  Rows rows(test_dimension, std::vector<double>(test_dimension, 0.0));
+  for (std::size_t i = 0; i < test_dimension / 2; ++i) {
     rows[2 * i][i] = 1.0;
     rows[2 * i + 1][i] = -1.0;
   }
   return rows;
 }
 
-const std::vector<double> origin(d, 0.0);
+const std::vector<double> test_origin(test_dimension, 0.0);
 
 TEST(LowerBound, BmrmNeedsOneOverTwoLambdaT) {
   for (const double lambda : {1.0, 0.01}) {
@@ -78,14 +79,14 @@ TEST(LowerBound, BmrmNeedsOneOverTwoLambdaT) {
     for (const Rows& pieces : {identity(), hadamard()}) {
       for (const auto ties : {MaxRisk::Ties::first, MaxRisk::Ties::last}) {
         MaxRisk risk(pieces, ties);
-        solver::Bundle bundle(penalty, origin);
+        solver::Bundle bundle(penalty, test_origin);
         double best = 0.0;  // J(w_0)
-        for (std::size_t t = 1; t < d; ++t) {
+        for (std::size_t t = 1; t < test_dimension; ++t) {
           bundle.step(risk);
           const double rate = 1.0 / (2 * lambda * static_cast<double>(t));
           EXPECT_NEAR(bundle.lower(), -rate, 1e-12 / lambda) << t;
           // J(w_t) of the point that the next step will cut at.
-          std::vector<double> slope(d);
+          std::vector<double> slope(test_dimension);
           double square = 0.0;
           for (const double w : bundle.point()) square += w * w;
           const double value = MaxRisk(pieces, ties).cut(bundle.point(), slope).value + 0.5 * lambda * square;
@@ -94,7 +95,7 @@ TEST(LowerBound, BmrmNeedsOneOverTwoLambdaT) {
           EXPECT_NEAR(best - bundle.lower(), rate, 1e-12 / lambda) << t;  // eps_t, with w_0 among the points
         }
         bundle.step(risk);
-        const double optimum = -1.0 / (2 * lambda * static_cast<double>(d));
+        const double optimum = -1.0 / (2 * lambda * static_cast<double>(test_dimension));
         EXPECT_NEAR(bundle.lower(), optimum, 1e-12 / lambda);
         bundle.step(risk);
         EXPECT_NEAR(bundle.best(), optimum, 1e-12 / lambda);
@@ -109,8 +110,8 @@ TEST(LowerBound, LineSearchIsNoFaster) {
     const penalty::Separable penalty({.l1 = 0.0, .l2 = lambda});
     for (const Rows& pieces : {identity(), hadamard()}) {
       MaxRisk risk(pieces, MaxRisk::Ties::first);
-      solver::LineBundle bundle(penalty, origin);
-      for (std::size_t t = 1; t < d; ++t) {
+      solver::LineBundle bundle(penalty, test_origin);
+      for (std::size_t t = 1; t < test_dimension; ++t) {
         bundle.step(risk);
         EXPECT_GE(bundle.best() - bundle.lower(), (1 - 1e-12) / (2 * lambda * static_cast<double>(t))) << t;
       }
@@ -122,7 +123,7 @@ TEST(LowerBound, LineSearchIsNoFaster) {
 TEST(LowerBound, PrintedMatrixStopsInTwoSteps) {
   for (const double lambda : {1.0, 0.01}) {
     MaxRisk risk(pairs(), MaxRisk::Ties::first);
-    solver::Bundle bundle(penalty::Separable({.l1 = 0.0, .l2 = lambda}), origin);
+    solver::Bundle bundle(penalty::Separable({.l1 = 0.0, .l2 = lambda}), test_origin);
     bundle.step(risk);
     EXPECT_LT(bundle.lower(), -0.4 / lambda);
     bundle.step(risk);
@@ -136,7 +137,7 @@ class RandomPieces final : public solver::CutOracle {
   explicit RandomPieces(std::uint64_t seed) {
     Random random(seed);
     for (std::size_t i = 0; i < 40; ++i) {
-      std::vector<double> piece(d);
+      std::vector<double> piece(test_dimension);
       for (double& a : piece) a = random.normal();
       pieces_.push_back(i % 4 == 3 ? pieces_.back() : piece);
       offsets_.push_back(i % 4 == 3 ? offsets_.back() : random.normal());
@@ -161,7 +162,8 @@ class RandomPieces final : public solver::CutOracle {
     for (const std::vector<double>& a : pieces_) {
       for (const std::vector<double>& other : pieces_) {
         double sum = 0.0;
-        for (std::size_t j = 0; j < d; ++j) sum += (a[j] - other[j]) * (a[j] - other[j]) / penalty[j].l2;
+        for (std::size_t j = 0; j < test_dimension; ++j)
+          sum += (a[j] - other[j]) * (a[j] - other[j]) / penalty[j].l2;
         most = std::max(most, sum);
       }
     }
@@ -174,8 +176,8 @@ class RandomPieces final : public solver::CutOracle {
 };
 
 std::vector<penalty::Separable> penalties() {
-  std::vector<double> factors(d), scales(d);
-  for (std::size_t j = 0; j < d; ++j) {
+  std::vector<double> factors(test_dimension), scales(test_dimension);
+  for (std::size_t j = 0; j < test_dimension; ++j) {
     factors[j] = 0.5 + static_cast<double>(j % 5);
     scales[j] = 1.0 / (1.0 + static_cast<double>(j % 3));
   }
@@ -188,7 +190,7 @@ TEST(BundleBounds, ModelsAreSolvedToTheEnd) {
   for (const penalty::Separable& penalty : penalties()) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       RandomPieces risk(seed);
-      solver::Bundle bundle(penalty, origin);
+      solver::Bundle bundle(penalty, test_origin);
       double last = -INFINITY;
       for (int t = 0; t < 60; ++t) {
         bundle.step(risk);
@@ -210,9 +212,9 @@ TEST(BundleBounds, ModelsAreSolvedToTheEnd) {
 TEST(BundleBounds, LineSearchIsMonotoneAndKeepsItsRate) {
   for (const penalty::Separable& penalty : penalties()) {
     RandomPieces risk(7), same(7);
-    solver::Bundle exact(penalty, origin);
+    solver::Bundle exact(penalty, test_origin);
     for (int t = 0; t < 60; ++t) exact.step(same);
-    solver::LineBundle bundle(penalty, origin);
+    solver::LineBundle bundle(penalty, test_origin);
     double last = -INFINITY;
     const double curvature = risk.curvature(penalty);
     for (int t = 0; t < 2000; ++t) {

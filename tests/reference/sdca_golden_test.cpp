@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-Case golden_case(const json& data, const json& c) {
+Case traced_case(const json& data, const json& c) {
   Case setup{.rows = data["X_rows"].get<std::vector<std::vector<double>>>(), .labels = {}};
   std::string name = c["loss"];
   std::replace(name.begin(), name.end(), '_', '-');
@@ -57,7 +57,7 @@ TEST(SdcaGolden, EverySweep) {
   bool net = false;
   for (const json& c : file["cases"]) {
     SCOPED_TRACE(c["loss"].get<std::string>() + " " + c["regularizer"].get<std::string>());
-    const Case setup = golden_case(data, c);
+    const Case setup = traced_case(data, c);
     const Instance instance = instance_of(setup);
     const data::Dataset dataset = dataset_of(setup);
     const registry::Plan plan(dataset, setup.settings);

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-Case case_of(const json& c) {
+Case svm_case(const json& c) {
   Case setup{.rows = c["X"].get<std::vector<std::vector<double>>>(),
              .labels = c["y"].get<std::vector<double>>(),
              .storage = Storage::dense64};
@@ -27,7 +27,7 @@ TEST(SvmBiasGolden, BmrmReachesTheOptimum) {
   const json file = golden("svm_bias.json");
   ASSERT_GE(file["cases"].size(), 2u);
   for (const json& c : file["cases"]) {
-    const Case setup = case_of(c);
+    const Case setup = svm_case(c);
     const data::Dataset dataset = dataset_of(setup);
     const registry::Plan plan(dataset, setup.settings);
     const problem::Problem problem = plan.problem(0);

@@ -2,6 +2,7 @@
 // reference.
 #pragma once
 
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -189,5 +190,12 @@ inline std::vector<loss::Any> every_loss() {
 inline std::string title(const loss::Any& loss) {
   return std::string(loss::name(loss)) + "(" + std::to_string(parameter_of(loss)) + ")";
 }
+
+// The same for tests that are instantiated with losses, whose names have letters and digits only.
+inline constexpr auto name_of_loss = [](const auto& info) {
+  std::string name = title(info.param);
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  return name;
+};
 
 }  // namespace fenchel::test
