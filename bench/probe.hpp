@@ -30,7 +30,8 @@ inline void write_doubles(const std::string& path, std::span<const double> value
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-// A line of /proc/self/status in bytes: VmHWM (the most so far), RssAnon (now, without files), RssFile (of files); 0 where there is none.
+// A line of /proc/self/status in bytes: VmHWM (the most so far), RssAnon (now, without files), RssFile (of files); 0
+// where there is none.
 inline double memory(std::string_view field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {

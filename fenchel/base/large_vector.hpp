@@ -25,8 +25,8 @@ struct LargePages {
 
   LargePages() = default;
   template <class Other>
-  LargePages(const LargePages<Other>& /*other*/) noexcept {
-  }  // NOLINT(google-explicit-constructor): allocators convert
+  // NOLINTNEXTLINE(google-explicit-constructor): allocators convert
+  LargePages(const LargePages<Other>& /*other*/) noexcept {}
 
   [[nodiscard]] T* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
