@@ -5,11 +5,12 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # --- C++: tests/<room>/*_test.cpp, helpers in tests/support/ ---
-file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS tests/*_test.cpp tests/support/*.cpp)
+file(GLOB_RECURSE all_unit_sources CONFIGURE_DEPENDS tests/*_test.cpp)
+set(unit_sources ${all_unit_sources})
 set(FENCHEL_TESTS_MATCHING "" CACHE STRING "Build only the C++ test files that contain this word; empty: all")
 set(FENCHEL_TESTS_IN "" CACHE STRING "Build only the C++ tests of these rooms, as a regular expression; empty: all")
 if(FENCHEL_TESTS_IN)
-  list(FILTER unit_sources INCLUDE REGEX "/tests/(${FENCHEL_TESTS_IN}|support)/")
+  list(FILTER unit_sources INCLUDE REGEX "/tests/(${FENCHEL_TESTS_IN})/")
 endif()
 if(FENCHEL_TESTS_MATCHING)
   foreach(source IN LISTS unit_sources)
@@ -28,13 +29,20 @@ if(FENCHEL_PRECOMPILE)
   target_precompile_headers(fenchel_tests PRIVATE <gtest/gtest.h> <filesystem> <fstream> <sstream> ${FENCHEL_SLOW_HEADERS}
     tests/support/golden.hpp tests/support/setup.hpp fenchel/registry/fit.hpp fenchel/registry/solvers.hpp)
 endif()
-# Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: several
-# files a compilation share it, and must use different names for their helpers, but for the tests of file formats.
+# Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: six
+# files share it, and must use different names for their helpers, but for the tests of file formats. Who shares does not
+# depend on the selection above: what compiles with all tests compiles with a part of them.
 target_compile_options(fenchel_tests PRIVATE -O0)
-set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
+set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD_MODE GROUP)
 file(GLOB format_sources CONFIGURE_DEPENDS tests/data/*_test.cpp)
 list(FILTER format_sources INCLUDE REGEX "/(csv|list|matrix_market|npy|reader|scales|summary|svmlight)[a-z_]*_test")
-set_source_files_properties(${format_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+list(REMOVE_ITEM all_unit_sources ${format_sources})
+set(place 0)
+foreach(source IN LISTS all_unit_sources)
+  math(EXPR group "${place} / 6")
+  math(EXPR place "${place} + 1")
+  set_source_files_properties(${source} PROPERTIES UNITY_GROUP tests_${group})
+endforeach()
 # These make much text before they test.
 file(GLOB large_sources CONFIGURE_DEPENDS tests/data/*_large_test.cpp)
 set_source_files_properties(${large_sources} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)

@@ -277,7 +277,8 @@ kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order)
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
   const double bytes_a_row = 12.0 * entries_a_row_ + 1.0;
   const bool cheap_terms = std::visit([]<class L>(const L&) { return loss::RestingLoss<L>; }, problem_.loss);
-  const bool all_terms = cheap_terms || sweeps_ > sampled_sweeps;
+  // Late in a solve few rows hold the gap and a sample misses them; a proximal subproblem begins with all of them again.
+  const bool all_terms = cheap_terms || (kappa_ == 0.0 && sweeps_ > sampled_sweeps);
   return {.order = order,
           .targets = problem_.sample.targets,
           .shares = shares_,

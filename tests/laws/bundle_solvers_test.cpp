@@ -18,8 +18,8 @@ namespace {
 
 using registry::Bias;
 
-struct Asked {
-  Asked(const loss::Any& loss, std::size_t n, std::size_t d, Bias bias, bool weighted, std::uint64_t seed)
+struct BundleCase {
+  BundleCase(const loss::Any& loss, std::size_t n, std::size_t d, Bias bias, bool weighted, std::uint64_t seed)
       : setup(random_setup(loss, n, d, static_cast<Storage>(seed % 4), seed)) {
     setup.settings.bias = bias;
     setup.settings.lambda = 0.01;
@@ -44,7 +44,7 @@ TEST(BundleSolvers, DualVectorsProveTheLowerBound) {
     for (const Bias bias : {Bias::none, Bias::free}) {
       for (const double l1_ratio : {0.0, 0.3}) {
         ++seed;
-        Asked asked(loss, 60, 6, bias, seed % 3 == 0, seed);
+        BundleCase asked(loss, 60, 6, bias, seed % 3 == 0, seed);
         if (l1_ratio > 0.0) asked.setup.settings.penalty = penalty::ElasticNet{l1_ratio};
         const data::Dataset dataset = dataset_of(asked.setup);
         const registry::Plan plan(dataset, asked.setup.settings, asked.setup.weights);
@@ -137,7 +137,7 @@ TEST(Pegasos, WeightsAreThoseOfTheDualVector) {
     for (const Bias bias : {Bias::none, Bias::free, Bias::regularized}) {
       for (const std::size_t batch : {1u, 7u, 1000u}) {
         ++seed;
-        Asked asked(loss, 50, 4, bias, seed % 2 == 0, seed);
+        BundleCase asked(loss, 50, 4, bias, seed % 2 == 0, seed);
         asked.setup.settings.standardize = seed % 5 == 0;
         const data::Dataset dataset = dataset_of(asked.setup);
         const registry::Plan plan(dataset, asked.setup.settings, asked.setup.weights);
