@@ -24,8 +24,10 @@ constexpr Names<StepOption, 10> steps{{{"1", StepOption::exact},
                                        {"V", StepOption::constant}}};
 constexpr Names<Sampling, 3> samplings{
     {{"permutation", Sampling::permutation}, {"uniform", Sampling::uniform}, {"importance", Sampling::importance}}};
-constexpr Names<Iterate, 3> iterates{
-    {{"last", Iterate::last}, {"averaged", Iterate::averaged}, {"random", Iterate::random}}};
+constexpr Names<Iterate, 4> iterates{{{"auto", Iterate::automatic},
+                                      {"last", Iterate::last},
+                                      {"averaged", Iterate::averaged},
+                                      {"random", Iterate::random}}};
 constexpr Names<bool, 2> accelerations{{{"practical", false}, {"theory", true}}};
 
 }  // namespace
@@ -46,9 +48,11 @@ void AscentOptions::add(CLI::App& app) {
   grouped(add_text(app, "--sampling", sampling_, "permutation|uniform|importance",
                    "the rows of a sweep: each once in a fresh random order; independent draws, all rows alike; or "
                    "independent draws with probabilities (q_i + mean q) / sum (default permutation)"));
-  grouped(add_text(app, "--iterate", iterate_, "last|averaged|random",
-                   "what sdca certifies and returns: its last alpha and w; their averages over the later half of "
-                   "its sweeps; or those after a random one of these sweeps (default last)"));
+  grouped(add_text(app, "--iterate", iterate_, "auto|last|averaged|random",
+                   "what sdca certifies and returns: its last alpha with the better of its last w and, for a loss "
+                   "with corners, a mean of late ones, m <- m + 9/(t + 8) (w - m); its last alpha and w; their "
+                   "averages over the later half of its sweeps; or those after a random one of these sweeps "
+                   "(default auto)"));
   grouped(add_number(
       app, "--smoothing", smoothing_, positive,
       "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "

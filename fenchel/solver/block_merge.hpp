@@ -17,9 +17,9 @@ struct BlockNorms {
     separate += other.separate;
     together += other.together;
   }
-  // A coordinate of the given strength, which block k changed by change_of(k).
+  // A coordinate of the given strength, which block k changed by change_of(k). Returns the sum of the changes.
   template <class ChangeOf>
-  void measure(double strength, std::size_t blocks, ChangeOf&& change_of) {
+  double measure(double strength, std::size_t blocks, ChangeOf&& change_of) {
     double sum = 0.0;
     for (std::size_t k = 0; k < blocks; ++k) {
       const double change = change_of(k);
@@ -27,6 +27,7 @@ struct BlockNorms {
       sum += change;
     }
     together += strength * sum * sum;
+    return sum;
   }
 
   // Returns nu and moves sigma.

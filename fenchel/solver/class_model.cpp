@@ -130,7 +130,7 @@ LineSlope ClassModel::along(std::span<const double> z, std::span<const double> d
       loss_);
 }
 
-ClassModel::Ray ClassModel::along_ray(std::span<const double> z, double t) const {
+Ray ClassModel::along_ray(std::span<const double> z, double t) const {
   const std::size_t k = sample_.classes;
   return std::visit(
       [&](const auto& loss) {
@@ -161,13 +161,13 @@ std::vector<double> ClassModel::largest_margins(std::span<const double> z) const
   return largest;
 }
 
-ClassModel::Multiple ClassModel::best_multiple(std::span<const double> z, double penalty) const {
+Multiple ClassModel::best_multiple(std::span<const double> z, double penalty) const {
   if (!std::holds_alternative<loss::MulticlassHinge>(loss_)) {
-    return best_on_ray(penalty, [&](double t) { return along_ray(z, t); });
+    return solver::best_multiple(penalty, [&](double t) { return along_ray(z, t); });
   }
   // Along a ray the largest margin stays the largest one, and alone decides.
   const std::vector<double> largest = largest_margins(z);
-  return best_on_ray(penalty, [&](double t) {
+  return solver::best_multiple(penalty, [&](double t) {
     return sum_rows<Ray>([&](std::size_t i, double share, Ray& sums, RowScratch& /*row*/) {
       const double violation = 1.0 + t * largest[i];
       if (violation <= 0.0) return;
@@ -175,22 +175,6 @@ ClassModel::Multiple ClassModel::best_multiple(std::span<const double> z, double
       sums.slope += share * largest[i];
     });
   });
-}
-
-// By bisection on the slope of a convex function.
-template <class RayAt>
-ClassModel::Multiple ClassModel::best_on_ray(double penalty, RayAt&& ray_at) {
-  constexpr int bisections = 20;
-  constexpr double largest = 4.0;
-  double low = 0.0, high = largest;
-  for (int n = 0; n < bisections; ++n) {
-    const double t = 0.5 * (low + high);
-    (ray_at(t).slope + 2 * t * penalty > 0.0 ? high : low) = t;
-  }
-  Multiple best{.factor = high, .value = ray_at(high).risk + high * high * penalty};
-  const double value_at_one = ray_at(1.0).risk + penalty;
-  if (!(best.value < value_at_one)) best = {1.0, value_at_one};
-  return best;
 }
 
 void ClassModel::linearize(std::span<const double> dz, double t, std::span<const double> h,

@@ -11,6 +11,7 @@
 
 #include "fenchel/base/line_slope.hpp"
 #include "fenchel/problem/multiclass.hpp"
+#include "fenchel/solver/best_multiple.hpp"
 
 namespace fenchel::solver {
 
@@ -39,10 +40,6 @@ class ClassModel {
   [[nodiscard]] LineSlope along(std::span<const double> z, std::span<const double> dz, double t) const;
 
   // The multiple t of a point with scores z that minimises  sum_i s_i phi_i(t z_i) + t^2 penalty,  phi never smoothed, and the minimum.
-  struct Multiple {
-    double factor = 1.0;
-    double value = 0.0;
-  };
   [[nodiscard]] Multiple best_multiple(std::span<const double> z, double penalty) const;
 
   // The duals whose slopes have changed by t s_i H_i dz_i.
@@ -53,19 +50,9 @@ class ClassModel {
 
  private:
   // sum_i s_i phi_i(t z_i) and its derivative in t.
-  struct Ray {
-    double risk = 0.0;
-    double slope = 0.0;
-    void add(const Ray& other) {
-      risk += other.risk;
-      slope += other.slope;
-    }
-  };
   [[nodiscard]] Ray along_ray(std::span<const double> z, double t) const;
   // max over l != y of z_l - z_y, a row
   [[nodiscard]] std::vector<double> largest_margins(std::span<const double> z) const;
-  template <class RayAt>
-  static Multiple best_on_ray(double penalty, RayAt&& ray_at);
   template <class Total, class Visit>
   Total sum_rows(Visit&& visit) const;
   // The gradient beta at the row's margins, and the weights of the second derivative.

@@ -235,7 +235,7 @@ double MulticlassNewton::assess() {
 }
 
 void MulticlassNewton::scale_offer() {
-  const ClassModel::Multiple best = rows_.best_multiple(z_, penalty_of(v_));
+  const Multiple best = rows_.best_multiple(z_, penalty_of(v_));
   scale_ = best.factor;
   estimate_.gap = std::max(0.0, estimate_.gap - (estimate_.primal - best.value));
   estimate_.primal = best.value;

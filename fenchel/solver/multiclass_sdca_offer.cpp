@@ -67,8 +67,7 @@ void MulticlassSdca::offer_best_multiple() {
   owed_ += 1.0;
   CompensatedSum squares;
   for (const double w : w_) squares.add(w * w);
-  const ClassModel::Multiple best =
-      ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
+  const Multiple best = ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
   for (double& w : w_) w *= best.factor;
   const double gap = best.value - dual_value();
   if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;

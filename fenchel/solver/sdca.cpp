@@ -3,12 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fenchel/base/sum.hpp"
+#include "fenchel/base/weighted_term.hpp"
+#include "fenchel/risk/pointwise.hpp"
+#include "fenchel/solver/best_multiple.hpp"
+
 namespace fenchel::solver {
 namespace {
 
 // Short sweeps over the rows that are not at rest are taken together, so that what a step costs besides them is small.
 constexpr double least_passes_a_step = 0.5;
 constexpr int most_sweeps_a_step = 64;
+// An average of late weights is kept after so many passes, which most fits to a moderate gap do not take. Evaluating it takes a pass:
+// for the first time where its gap would be good enough if it were this share of that of the last weights, and again after
+// so many times the passes only.
+constexpr double passes_before_average = 12.0;
+constexpr double hoped_for_share = 0.4;
+constexpr double least_share = 1e-3;
+constexpr double growth_between_looks = 1.2;
+// The primal value is guessed anew after so many times the passes: that takes as long as a sweep over few rows.
+constexpr double growth_between_values = 1.1;
 
 }  // namespace
 
@@ -24,7 +38,7 @@ std::optional<std::string_view> Sdca::missing(const loss::Any& loss, const penal
 }
 
 Sdca::Sdca(const problem::Problem& problem, const Start& start, const Conduct& conduct)
-    : problem_(problem), conduct_(conduct), random_(conduct.seed) {
+    : problem_(problem), conduct_(conduct), random_(conduct.seed), average_to_last_(hoped_for_share) {
   if (problem.penalty.strong_convexity() > 0.0) {
     plain_.emplace(problem, start, conduct);
   } else {
@@ -36,19 +50,21 @@ double Sdca::step() { return proximal_ ? sweep_proximally() : sweep_plainly(); }
 
 double Sdca::sweep_plainly() {
   double passes = 0.0;
-  DualAscent::Seen seen;
   for (int k = 0; k < most_sweeps_a_step && passes < least_passes_a_step; ++k) {
-    seen = plain_->sweep();
-    passes += seen.passes;
+    seen_ = plain_->sweep();
+    passes += seen_.passes;
     take_note();
     // Independent draws may leave rows out: then nothing changing means nothing.
-    stationary_ = seen.all && !seen.changed && conduct_.ascent.sampling == Sampling::permutation;
+    stationary_ = seen_.all && !seen_.changed && conduct_.ascent.sampling == Sampling::permutation;
     if (stationary_) break;
   }
-  estimate_ = {.gap = seen.gap,
-               .primal = plain_->losses(seen) + problem_.penalty.value(plain_->weights()),
-               .scatter = seen.all ? 1.6 : 2.0};
-  return std::max(passes, 0.01);  // so that limits on passes are reached
+  passes = std::max(passes, 0.01);  // so that limits on passes are reached
+  passes_ += passes;
+  estimate_.gap = seen_.gap;
+  estimate_.scatter = seen_.all ? 1.6 : 2.0;
+  if (passes_ >= growth_between_values * valued_at_) guess_primal();
+  take_average();
+  return passes;
 }
 
 double Sdca::sweep_proximally() {
@@ -68,7 +84,7 @@ problem::Candidate Sdca::last() {
 // The average (or the choice) starts again whenever the number of sweeps has doubled: the later half of all counts,
 // as the theory has it.
 void Sdca::take_note() {
-  if (conduct_.ascent.iterate == Iterate::last) return;
+  if (conduct_.ascent.iterate == Iterate::last || conduct_.ascent.iterate == Iterate::automatic) return;
   if (++sweeps_ >= 2 * noted_from_) noted_from_ = sweeps_;
   const auto count = static_cast<double>(sweeps_ - noted_from_ + 1);
   const bool fresh = count == 1.0;
@@ -89,9 +105,66 @@ void Sdca::take_note() {
   noted_b_ = fresh ? now.b : noted_b_ + (now.b - noted_b_) / count;
 }
 
+void Sdca::guess_primal() {
+  estimate_.primal = plain_->losses(seen_) + problem_.penalty.value(plain_->weights());
+  valued_at_ = passes_;
+}
+
+void Sdca::take_average() {
+  if (conduct_.ascent.iterate != Iterate::automatic || loss::smoothness(problem_.loss) > 0.0) return;
+  if (passes_ >= passes_before_average) average_.take(plain_->weights(), plain_->bias());
+}
+
+Estimate Sdca::estimate() const {
+  const bool known = passes_ == asked_at_, may_ask = passes_ >= growth_between_looks * asked_at_;
+  if (average_.empty() || average_to_last_ >= 1.0 || !(known || may_ask)) return estimate_;
+  // Under a free bias a certificate has to move the dual vector, which no guess foresees.
+  const double scatter = problem_.free_bias ? estimate_.scatter : 1.0;
+  return {.gap = average_to_last_ * estimate_.gap, .primal = estimate_.primal, .scatter = scatter};
+}
+
+// The dual value is known, unlike the primal one: the guesses of the two differ by the guess of the gap.
+void Sdca::refine_estimate() {
+  if (average_.empty() || passes_ < growth_between_looks * asked_at_) return;
+  guess_primal();
+  const double dual = estimate_.primal - estimate_.gap, gap = improve_average() - dual;
+  average_to_last_ = estimate_.gap > 0.0 ? std::max(gap / estimate_.gap, least_share) : 1.0;
+  asked_at_ = passes_;
+  passes_aside_ += 1.0;
+}
+
+// Under a plain l2 penalty the average gives way to its best multiple. Returns the primal value.
+double Sdca::improve_average() {
+  LargeVector z(problem_.rows());
+  data::LinearMap(problem_.design).margins(average_.weights(), z);
+  const double b = problem_.free_bias ? risk::best_bias(problem_.loss, problem_.sample, z, average_.bias()) : 0.0;
+  const auto ray_at = [&](double t) {
+    return std::visit(
+        [&](const auto& loss) {
+          return block_sum<Ray>(z.size(), [&](std::size_t i, Ray& sums) {
+            const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
+            const double y = problem_.sample.targets[i], score = t * z[i] + b;
+            sums.risk += weighted_term(share, loss.value(y, score));
+            sums.slope += share * loss.derivative(y, score) * z[i];
+          });
+        },
+        problem_.loss);
+  };
+  const double penalty = problem_.penalty.value(average_.weights());
+  const bool plain_l2 = problem_.penalty.uniform() && problem_.penalty.base().l1 == 0.0;
+  if (!plain_l2 || problem_.free_bias) return ray_at(1.0).risk + penalty;
+  const Multiple best = best_multiple(penalty, ray_at);
+  average_.scale(best.factor);
+  return best.value;
+}
+
 problem::Candidate Sdca::candidate() {
   if (plain_) plain_->rest();
   if (conduct_.ascent.iterate == Iterate::last) return last();
+  if (conduct_.ascent.iterate == Iterate::automatic) {
+    if (asked_at_ == 0.0 || average_to_last_ >= 1.0 || stationary_) return last();
+    return {.w = average_.weights(), .b = average_.bias(), .alpha = plain_->alpha()};
+  }
   return {.w = noted_w_, .b = noted_b_, .alpha = noted_alpha_};
 }
 

@@ -1,6 +1,6 @@
 // Proximal stochastic dual coordinate ascent (Shalev-Shwartz and Zhang, "Accelerated Proximal Stochastic Dual Coordinate
 // Ascent", Figure 1), for any loss with an exact dual step. By default Option I, every row once in a fresh random order,
-// and the last iterate.
+// and the last dual vector, with an average of late weights where that is better.
 //
 // A penalty that is not strongly convex in every coordinate gets a term (kappa/2) ||w - y||^2 besides: the paper's small
 // term for the Lasso, turned into a proximal point method by moving y to w again and again, so that nothing of the term
@@ -10,10 +10,12 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fenchel/base/random.hpp"
 #include "fenchel/solver/dual_ascent.hpp"
+#include "fenchel/solver/late_average.hpp"
 #include "fenchel/solver/proximal_ascent.hpp"
 #include "fenchel/solver/solver.hpp"
 
@@ -32,14 +34,19 @@ class Sdca final : public Solver {
 
   double step() override;
   [[nodiscard]] problem::Candidate candidate() override;
-  [[nodiscard]] Estimate estimate() const override { return estimate_; }
+  [[nodiscard]] Estimate estimate() const override;
+  void refine_estimate() override;
+  [[nodiscard]] double passes_aside() override { return std::exchange(passes_aside_, 0.0); }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
   double sweep_plainly();
   double sweep_proximally();
   [[nodiscard]] problem::Candidate last();
-  void take_note();  // of an iterate, where another than the last is asked for
+  void take_note();     // of an iterate, where another than the last is asked for
+  void guess_primal();  // of the last weights
+  void take_average();  // of late weights, where that may be better than the last
+  [[nodiscard]] double improve_average();
 
   problem::Problem problem_;
   Conduct conduct_;
@@ -51,7 +58,14 @@ class Sdca final : public Solver {
   double noted_b_ = 0.0;
   std::size_t sweeps_ = 0;
   std::size_t noted_from_ = 0;
-  Estimate estimate_;
+  LateAverage average_;
+  double passes_ = 0.0;     // of sweeps
+  double asked_at_ = 0.0;   // of these, when the average was last evaluated
+  double average_to_last_;  // its gap over that of the last weights
+  double passes_aside_ = 0.0;
+  double valued_at_ = 0.0;  // of the passes, when the primal value was last guessed
+  DualAscent::Seen seen_;
+  Estimate estimate_;  // of the last weights
   bool stationary_ = false;
 };
 

@@ -29,14 +29,15 @@ enum class RowOrder { shuffled, runs, windows };
 // uniformly or with probabilities that grow with the row's norm.
 enum class Sampling { permutation, uniform, importance };
 
-// Which iterate dual coordinate ascent offers: the last one, the average of the later steps, or a random one of these.
-enum class Iterate { last, averaged, random };
+// Which iterate dual coordinate ascent offers: the last one, the average of the later steps, or a random one of these; or the last
+// dual vector with whichever seems better of the last weights and an average of late ones.
+enum class Iterate { automatic, last, averaged, random };
 
 // Choices that dual coordinate ascent leaves open.
 struct AscentChoices {
   kernel::StepOption step = kernel::StepOption::exact;
   Sampling sampling = Sampling::permutation;
-  Iterate iterate = Iterate::last;
+  Iterate iterate = Iterate::automatic;
   double smoothing = 0.0;  // replaces the loss by a smooth one inside the solver; 0: the loss itself
   bool theory = false;     // accelerated-sdca: subproblems solved to the tolerances of its theory
   std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data

@@ -20,7 +20,7 @@ class Options(CliTest):
         reference = self.check(*logistic)
         for option, values in {"--sdca-option": ["1", "2", "3", "4", "5", "I", "II", "III", "IV", "V"],
                                "--sampling": ["permutation", "uniform", "importance"],
-                               "--iterate": ["last", "averaged", "random"],
+                               "--iterate": ["auto", "last", "averaged", "random"],
                                "--blocks": ["1", "2", "3"]}.items():
             for value in values:
                 report = self.check(*logistic, option, value)

@@ -212,23 +212,23 @@ TEST(CsvLarge, TheHeaderAgain) {
 
 TEST(CsvLarge, AFirstRecordLongerThanAPiece) {
   std::string names = "y", numbers = "1";
-  for (std::size_t j = 0; names.size() < 2 * piece_bytes; ++j) {
+  for (std::size_t j = 0; names.size() < piece_bytes + piece_bytes / 8; ++j) {
     names += fmt::format(",x{}", j);
     numbers += ",3";
   }
   const Read read = read_all_ways(names + "\n" + numbers + "\r\n\n" + numbers);
   EXPECT_EQ(read.error, "");
-  EXPECT_GT(read.columns, 100000U);
+  EXPECT_GT(read.columns, 50000U);
   EXPECT_EQ(read_all_ways(names).error, "f: holds no rows");
 }
 
 TEST(CsvLarge, BlankLinesBeforeTheHeader) {
-  const std::string blank(3 * piece_bytes, '\n');
+  const std::string blank(piece_bytes + 10, '\n');
   const Read read = read_all_ways(blank + "a,y\n1,2\n" + blank + "3,4");
   EXPECT_EQ(read.error, "");
   EXPECT_EQ(read.columns, 1U);
   const std::string error = read_all_ways(blank + "a,y\n1,x\n").error;
-  EXPECT_TRUE(error.starts_with(fmt::format("f:{}:3: row 1, column 2 ('y')", 3 * piece_bytes + 2))) << error;
+  EXPECT_TRUE(error.starts_with(fmt::format("f:{}:3: row 1, column 2 ('y')", blank.size() + 2))) << error;
 }
 
 TEST(CsvLarge, TruncatedStreams) {
