@@ -82,11 +82,12 @@ class Incumbent : public Keeper {
 class ScalarIncumbent final
     : public Incumbent<problem::Certifier, problem::PrimalPoint, problem::DualPoint, solver::Solver> {
  public:
-  using Incumbent::Incumbent;
+  ScalarIncumbent(const problem::Problem& problem, solver::Solver& solver)
+      : Incumbent(problem, solver), cornered_(loss::smoothness(problem.loss) == 0.0) {}
 
   void certify() override {
     Incumbent::certify();
-    if (best_pair.rounding > 0.25 * best_pair.gap) stretch();
+    if (cornered_ && best_pair.rounding > 0.25 * best_pair.gap) stretch();
   }
 
   void release(Result& result) {
@@ -119,6 +120,8 @@ class ScalarIncumbent final
     best_pair = pair;
     best_primal = std::move(point);
   }
+
+  bool cornered_;  // whether the loss has kinks
 };
 
 class MulticlassIncumbent final : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal,
