@@ -48,11 +48,13 @@ void AscentOptions::add(CLI::App& app) {
   grouped(add_text(app, "--sampling", sampling_, "permutation|uniform|importance",
                    "the rows of a sweep: each once in a fresh random order; independent draws, all rows alike; or "
                    "independent draws with probabilities (q_i + mean q) / sum (default permutation)"));
-  grouped(add_text(app, "--iterate", iterate_, "auto|last|averaged|random",
-                   "what sdca certifies and returns: its last alpha with the better of its last w and, for a loss "
-                   "with corners, a mean of late ones, m <- m + 9/(t + 8) (w - m); its last alpha and w; their "
-                   "averages over the later half of its sweeps; or those after a random one of these sweeps "
-                   "(default auto)"));
+  grouped(
+      add_text(app, "--iterate", iterate_, "auto|last|averaged|random",
+               "what sdca certifies and returns: its last alpha with the better of its last w and, for a loss "
+               "with corners and an l2 part on every feature, a mean m of late ones, m <- m + 9/(t + 8) (w - m) at "
+               "the t-th, or the multiple of it with the least P; its last alpha and w; their "
+               "averages over the later half of its sweeps; or those after a random one of these sweeps "
+               "(default auto)"));
   grouped(add_number(
       app, "--smoothing", smoothing_, positive,
       "work on the smooth loss phi_G whose conjugate is phi*(-t) + (G/2) t^2, phi - (G/2) max t^2 <= "
@@ -79,6 +81,7 @@ registry::AscentSettings AscentOptions::resolve() const {
                                     .iterate = value_of("--iterate", iterate_, iterates),
                                     .smoothing = smoothing_,
                                     .theory = value_of("--acceleration", acceleration_, accelerations)};
+  if (settings.iterate == Iterate::automatic) settings.iterate.reset();  // as if nothing had been said
   if (given(*app_, "--blocks")) settings.blocks = blocks_;
   return settings;
 }

@@ -31,7 +31,7 @@ if(FENCHEL_PRECOMPILE)
 endif()
 # Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: six
 # files share it, and must use different names for their helpers, but for the tests of file formats. Who shares does not
-# depend on the selection above: what compiles with all tests compiles with a part of them.
+# depend on the selection above: names that do not clash among all tests do not clash in a part of them.
 target_compile_options(fenchel_tests PRIVATE -O0)
 set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD_MODE GROUP)
 file(GLOB format_sources CONFIGURE_DEPENDS tests/data/*_test.cpp)

@@ -166,7 +166,9 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
   const auto limit_reached = [&]() -> std::optional<Status> {
     if (options.interrupt != nullptr && options.interrupt->load()) return Status::interrupted;
     // What is still to come after the limit is part of it.
-    if (result.passes + reserve + last_step > options.max_passes) return Status::max_passes;
+    if (result.passes + reserve + solver.price_of_candidate() + last_step > options.max_passes) {
+      return Status::max_passes;
+    }
     if (clock.seconds() >= options.time_limit) return Status::time_limit;
     return std::nullopt;
   };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 namespace fenchel::solver {
 
@@ -24,7 +23,7 @@ struct Multiple {
 };
 
 // Looks for a change of sign of the slope of a convex function at growing distances from 1, then halves the interval until it is
-// narrow against its distance from 1: the better the point, the nearer to 1 is its best multiple.
+// narrow against its distance from 1: the better the point, the nearer to 1 is its best multiple. Below `nearest` nothing is gained.
 template <class RayAt>
 Multiple best_multiple(double penalty, RayAt&& ray_at) {
   constexpr double nearest = 1e-8, farthest = 3.0, growth = 4.0, narrow = 0.05;
@@ -36,7 +35,7 @@ Multiple best_multiple(double penalty, RayAt&& ray_at) {
     near = far;
     far = std::min(growth * far, limit);
   }
-  while (far - near > narrow * far) {
+  while (near > 0.0 && far - near > narrow * far) {
     const double middle = 0.5 * (near + far);
     (sign * slope_at(1.0 + sign * middle) < 0.0 ? near : far) = middle;
   }

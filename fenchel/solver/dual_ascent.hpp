@@ -45,7 +45,7 @@ class DualAscent {
   void recentre(std::span<const double> y);
 
   [[nodiscard]] std::span<const double> alpha() const { return alpha_; }
-  [[nodiscard]] std::span<const double> weights();
+  [[nodiscard]] std::span<const double> weights();  // until the next sweep
   [[nodiscard]] double bias() const { return bias_centre_; }
   // Gives back what only sweeps need: certificates follow, which need as much.
   void rest() { copies_.clear(); }

@@ -66,6 +66,9 @@ class FoldedSolver final : public MulticlassSolver {
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return solver_->estimate(); }
   void refine_estimate() override { solver_->refine_estimate(); }
+  [[nodiscard]] double price_of_candidate() const override {
+    return columns_.share() * solver_->price_of_candidate();
+  }
   [[nodiscard]] bool stationary() const override { return solver_->stationary(); }
 
  private:

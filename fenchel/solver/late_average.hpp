@@ -5,7 +5,7 @@
 // non-smooth optimization", polynomial decay).
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <span>
 
 #include "fenchel/base/large_vector.hpp"

@@ -46,6 +46,7 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] problem::MulticlassCandidate candidate() override;
   [[nodiscard]] Estimate estimate() const override { return estimate_; }
   void refine_estimate() override { prepare_offer(); }
+  [[nodiscard]] double price_of_candidate() const override { return offers_multiples() ? 1.0 : 0.0; }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
  private:
@@ -53,7 +54,8 @@ class MulticlassSdca final : public MulticlassSolver {
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights(std::span<const double> from);
   void update_mean(double gain);
-  void prepare_offer();        // the candidate's weights, and how good they are
+  void prepare_offer();  // the candidate's weights, and how good they are
+  [[nodiscard]] bool offers_multiples() const;
   void offer_best_multiple();  // of them
   [[nodiscard]] double dual_value() const;
   kernel::MulticlassSweepReport sweep();

@@ -75,12 +75,16 @@ void MulticlassSdca::offer_best_multiple() {
   estimate_ = {.gap = gap, .primal = best.value};
 }
 
+bool MulticlassSdca::offers_multiples() const {
+  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
+  return cornered && plain_ && center_.empty();
+}
+
 void MulticlassSdca::prepare_offer() {
   if (prepared_ == epoch_) return;
   prepared_ = epoch_;
   write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
-  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
-  if (cornered && plain_ && center_.empty() && !stationary_) offer_best_multiple();
+  if (offers_multiples() && !stationary_) offer_best_multiple();
 }
 
 problem::MulticlassCandidate MulticlassSdca::candidate() {

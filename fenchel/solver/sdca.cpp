@@ -5,7 +5,6 @@
 
 #include "fenchel/base/sum.hpp"
 #include "fenchel/base/weighted_term.hpp"
-#include "fenchel/risk/pointwise.hpp"
 #include "fenchel/solver/best_multiple.hpp"
 
 namespace fenchel::solver {
@@ -18,6 +17,7 @@ constexpr int most_sweeps_a_step = 64;
 // for the first time where its gap would be good enough if it were this share of that of the last weights, and again after
 // so many times the passes only.
 constexpr double passes_before_average = 12.0;
+constexpr double most_passes_a_step = 3.0;  // more or less: a sweep, and what is refreshed before it
 constexpr double hoped_for_share = 0.4;
 constexpr double least_share = 1e-3;
 constexpr double growth_between_looks = 1.2;
@@ -110,22 +110,30 @@ void Sdca::guess_primal() {
   valued_at_ = passes_;
 }
 
+bool Sdca::averages() const {
+  return plain_ && conduct_.ascent.iterate == Iterate::automatic && loss::smoothness(problem_.loss) == 0.0;
+}
+
+double Sdca::price_of_candidate() const {
+  return averages() && passes_ >= passes_before_average - most_passes_a_step ? 1.0 : 0.0;
+}
+
 void Sdca::take_average() {
-  if (conduct_.ascent.iterate != Iterate::automatic || loss::smoothness(problem_.loss) > 0.0) return;
-  if (passes_ >= passes_before_average) average_.take(plain_->weights(), plain_->bias());
+  if (averages() && passes_ >= passes_before_average) average_.take(plain_->weights(), plain_->bias());
 }
 
 Estimate Sdca::estimate() const {
   const bool known = passes_ == asked_at_, may_ask = passes_ >= growth_between_looks * asked_at_;
-  if (average_.empty() || average_to_last_ >= 1.0 || !(known || may_ask)) return estimate_;
+  if (average_.empty() || !(average_to_last_ < 1.0) || !(known || may_ask)) return estimate_;
   // Under a free bias a certificate has to move the dual vector, which no guess foresees.
   const double scatter = problem_.free_bias ? estimate_.scatter : 1.0;
   return {.gap = average_to_last_ * estimate_.gap, .primal = estimate_.primal, .scatter = scatter};
 }
 
-// The dual value is known, unlike the primal one: the guesses of the two differ by the guess of the gap.
+// The dual value is known, unlike the primal one: the guesses of the two differ by the guess of the gap. Under a free bias it bounds
+// the problem at the bias that the sweep ended with.
 void Sdca::refine_estimate() {
-  if (average_.empty() || passes_ < growth_between_looks * asked_at_) return;
+  if (average_.empty() || passes_ == asked_at_) return;
   guess_primal();
   const double dual = estimate_.primal - estimate_.gap, gap = improve_average() - dual;
   average_to_last_ = estimate_.gap > 0.0 ? std::max(gap / estimate_.gap, least_share) : 1.0;
@@ -133,16 +141,17 @@ void Sdca::refine_estimate() {
   passes_aside_ += 1.0;
 }
 
-// Under a plain l2 penalty the average gives way to its best multiple. Returns the primal value.
+// Under a plain l2 penalty and without a free bias the average gives way to its best multiple. Returns the primal value.
 double Sdca::improve_average() {
   LargeVector z(problem_.rows());
   data::LinearMap(problem_.design).margins(average_.weights(), z);
-  const double b = problem_.free_bias ? risk::best_bias(problem_.loss, problem_.sample, z, average_.bias()) : 0.0;
+  const double b = problem_.free_bias ? plain_->bias() : 0.0;
   const auto ray_at = [&](double t) {
     return std::visit(
         [&](const auto& loss) {
           return block_sum<Ray>(z.size(), [&](std::size_t i, Ray& sums) {
             const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
+            if (share == 0.0) return;
             const double y = problem_.sample.targets[i], score = t * z[i] + b;
             sums.risk += weighted_term(share, loss.value(y, score));
             sums.slope += share * loss.derivative(y, score) * z[i];
@@ -162,7 +171,8 @@ problem::Candidate Sdca::candidate() {
   if (plain_) plain_->rest();
   if (conduct_.ascent.iterate == Iterate::last) return last();
   if (conduct_.ascent.iterate == Iterate::automatic) {
-    if (asked_at_ == 0.0 || average_to_last_ >= 1.0 || stationary_) return last();
+    if (!stationary_) refine_estimate();
+    if (average_.empty() || stationary_ || !(average_to_last_ < 1.0)) return last();
     return {.w = average_.weights(), .b = average_.bias(), .alpha = plain_->alpha()};
   }
   return {.w = noted_w_, .b = noted_b_, .alpha = noted_alpha_};

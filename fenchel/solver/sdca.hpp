@@ -36,6 +36,7 @@ class Sdca final : public Solver {
   [[nodiscard]] problem::Candidate candidate() override;
   [[nodiscard]] Estimate estimate() const override;
   void refine_estimate() override;
+  [[nodiscard]] double price_of_candidate() const override;
   [[nodiscard]] double passes_aside() override { return std::exchange(passes_aside_, 0.0); }
   [[nodiscard]] bool stationary() const override { return stationary_; }
 
@@ -45,6 +46,7 @@ class Sdca final : public Solver {
   [[nodiscard]] problem::Candidate last();
   void take_note();     // of an iterate, where another than the last is asked for
   void guess_primal();  // of the last weights
+  [[nodiscard]] bool averages() const;
   void take_average();  // of late weights, where that may be better than the last
   [[nodiscard]] double improve_average();
 

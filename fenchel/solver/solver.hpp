@@ -109,6 +109,8 @@ class Method {
   // Makes the estimate as good as it can be for less than the price of a certificate, which is asked for only then. Its passes are
   // told aside.
   virtual void refine_estimate() {}
+  // Passes that the next candidate may take; told aside.
+  [[nodiscard]] virtual double price_of_candidate() const { return 0.0; }
   // Whether further steps cannot change the point.
   [[nodiscard]] virtual bool stationary() const = 0;
 };

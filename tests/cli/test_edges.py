@@ -49,8 +49,8 @@ class Edges(CliTest):
         self.assertIn("weighted mean", self.ok("certify", data, "m.fenchel"))
 
     def test_the_limit_on_passes_holds(self):
-        for solver in ("sdca", "fista"):
-            fit = self.json("train", "--loss", "logistic", "--tol", "1e-15", "--max-passes", "20", "--solver", solver,
+        for solver, loss in [("sdca", "logistic"), ("sdca", "hinge"), ("fista", "logistic")]:
+            fit = self.json("train", "--loss", loss, "--tol", "1e-15", "--max-passes", "20", "--solver", solver,
                             self.small(), "m.fenchel", code=4)
             self.assertLessEqual(fit["passes"], 20)
 

@@ -51,7 +51,12 @@ TEST(BestMultiple, IsFoundNearAndFarFromOne) {
 }
 
 TEST(BestMultiple, StaysWhereNothingIsBetter) {
-  const auto flat = solver::best_multiple(0.0, [](double /*t*/) { return solver::Ray{.risk = 2.0}; });
+  int calls = 0;
+  const auto flat = solver::best_multiple(0.0, [&](double /*t*/) {
+    ++calls;
+    return solver::Ray{.risk = 2.0};
+  });
+  EXPECT_LE(calls, 10);
   EXPECT_EQ(flat.factor, 1.0);
   EXPECT_EQ(flat.value, 2.0);
   // Only the penalty: the best multiple is 0, or as near to it as is looked for.
@@ -100,16 +105,17 @@ TEST(LateAverage, IsWhatTheEstimateSays) {
         setup.settings.penalty = penalty;
         setup.settings.lambda = 1e-3;
         setup.settings.bias = bias;
+        const std::string label = title(loss) + " l1 " + std::to_string(penalty.index()) + " bias " +
+                                  std::to_string(static_cast<int>(bias));
         const data::Dataset dataset = dataset_of(setup);
         const registry::Plan plan(dataset, setup.settings);
         const problem::Problem problem = plan.problem(0);
         const run::Result a = run_sdca(problem, solver::Iterate::automatic, 1e-5);
         const run::Result b = run_sdca(problem, solver::Iterate::last, 1e-5);
-        EXPECT_EQ(a.status, run::Status::optimal) << title(loss);
-        EXPECT_EQ(b.status, run::Status::optimal) << title(loss);
+        EXPECT_EQ(a.status, run::Status::optimal) << label;
+        EXPECT_EQ(b.status, run::Status::optimal) << label;
         EXPECT_LE(std::fabs(a.certificate.primal - b.certificate.primal), a.certificate.gap + b.certificate.gap);
-        EXPECT_LE(a.passes, 1.25 * b.passes) << title(loss);
-        if (bias == registry::Bias::none) expect_known_gap(problem, title(loss));
+        if (bias == registry::Bias::none) expect_known_gap(problem, label);
       }
     }
   }
