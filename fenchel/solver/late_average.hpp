@@ -25,9 +25,9 @@ class LateAverage {
     b_ = first ? b : b_ + weight * (b - b_);
   }
 
-  void scale(double factor) {
-    for (double& w : w_) w *= factor;
-    b_ *= factor;
+  void scale(double times) {
+    for (double& w : w_) w *= times;
+    b_ *= times;
   }
 
   [[nodiscard]] bool empty() const { return count_ == 0.0; }
