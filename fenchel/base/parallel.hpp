@@ -13,6 +13,8 @@ class FunctionRef;
 template <class Result, class... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:
+  // Copies are kept apart by the requirement.
+  // NOLINTBEGIN(bugprone-forwarding-reference-overload)
   template <class Callable>
   requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef>)
       FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor): lambdas are passed as they are
@@ -20,6 +22,7 @@ class FunctionRef<Result(Arguments...)> {
         call_([](void* object, Arguments... arguments) -> Result {
           return (*static_cast<std::add_pointer_t<Callable>>(object))(arguments...);
         }) {}
+  // NOLINTEND(bugprone-forwarding-reference-overload)
   Result operator()(Arguments... arguments) const { return call_(object_, arguments...); }
 
  private:

@@ -49,8 +49,7 @@ double MulticlassSdca::dual_value() const {
   const std::size_t k = problem_.classes();
   return std::visit(
       [&](const auto& loss) {
-        const CompensatedSum sum = block_sum<CompensatedSum>(shares_.size(), [&](std::size_t i,
-                                                                                 CompensatedSum& local) {
+        const auto sum = block_sum<CompensatedSum>(shares_.size(), [&](std::size_t i, CompensatedSum& local) {
           local.add(shares_[i] * loss.conjugate(problem_.sample.targets[i], std::span(beta_).subspan(i * k, k)));
         });
         return -sum.total() - last_conjugate_;
