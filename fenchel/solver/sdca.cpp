@@ -13,14 +13,14 @@ namespace {
 // Short sweeps over the rows that are not at rest are taken together, so that what a step costs besides them is small.
 constexpr double least_passes_a_step = 0.5;
 constexpr int most_sweeps_a_step = 64;
-// An average of late weights is kept after so many passes, which most fits to a moderate gap do not take. Evaluating it takes a pass:
-// for the first time where its gap would be good enough if it were this share of that of the last weights, and again after
-// so many times the passes only.
+// An average of late weights is kept after so many passes, which most fits to a moderate gap do not take.
 constexpr double passes_before_average = 12.0;
 constexpr double most_passes_a_step = 3.0;  // more or less: a sweep, and what is refreshed before it
+// Evaluating it takes a pass: it is first asked where its gap would do if it were this share of that of the last weights, and
+// again after so many times the passes, or where theirs would do.
 constexpr double hoped_for_share = 0.4;
-constexpr double least_share = 1e-3;
 constexpr double growth_between_looks = 1.2;
+constexpr double least_share = 1e-3;  // that a look is believed
 // The primal value is guessed anew after so many times the passes: that takes as long as a sweep over few rows.
 constexpr double growth_between_values = 1.1;
 
