@@ -30,8 +30,11 @@ struct LargePages {
 
   [[nodiscard]] T* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
-    const std::size_t bytes = count * sizeof(T);
+    std::size_t bytes = count * sizeof(T);
     if (bytes < large_page) return std::allocator<T>().allocate(count);
+    // A little more may make a large page of what would be hundreds of small ones.
+    const std::size_t whole = (bytes + large_page - 1) / large_page * large_page;
+    if (whole - bytes <= bytes / 32) bytes = whole;
     void* const memory = ::operator new (bytes, std::align_val_t{large_page});
     wish_for_large_pages(memory, bytes);
     return static_cast<T*>(memory);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "fenchel/data/binary_layout.hpp"
 #include "fenchel/data/checksum.hpp"
@@ -62,16 +63,6 @@ BinaryLines<Value> part_of(const BinaryLines<Value>& lines, std::uint64_t block)
   return part;
 }
 
-template <class Value>
-std::uint64_t checksum_of(const BinaryLines<Value>& part, std::uint64_t block) {
-  const auto kind = static_cast<std::uint64_t>(part.checksums);
-  if (!part.sparse())
-    return checksum_of(std::span<const std::uint64_t>(std::array{kind, block, checksum_of(part.values)}));
-  const std::array words{kind, block, checksum_of(part.offsets), checksum_of(part.indices),
-                         checksum_of(part.values)};
-  return checksum_of(std::span<const std::uint64_t>(words));
-}
-
 enum class Zeros { allowed, wrong };
 // Whether every number is finite and, if zeros are wrong, none is 0.
 [[nodiscard]] bool all_fine(std::span<const double> values, Zeros zeros);
@@ -81,28 +72,56 @@ enum class Zeros { allowed, wrong };
 // How often a number is followed by one that is not larger.
 [[nodiscard]] std::uint64_t descents_in(std::span<const std::uint32_t> numbers);
 
-// What is wrong with the lines of a block whose ends are known to be inside; empty if nothing.
+// What a look at a block finds.
+struct BlockReport {
+  std::uint64_t checksum = 0;
+  std::string_view flaw;  // what is wrong with its lines; empty if nothing
+};
+
+// How often indexes descend from a line to the next one that is not empty, and the largest last index of a line.
 template <class Value>
-std::string_view flaw_of(const BinaryLines<Value>& part) {
-  if (!part.sparse()) return all_fine(part.values, Zeros::allowed) ? "" : "a value is not finite";
-  if (!ascending(part.offsets)) return "its offsets are out of order";
-  if (part.indices.empty()) return "";
-  // Indexes descend at the border of two lines only: as often as borders do, and nowhere else. Then the last index of a line
-  // is its largest.
+std::pair<std::uint64_t, std::uint32_t> borders_of(const BinaryLines<Value>& part) {
   const std::uint64_t begin = part.offsets.front(), end = part.offsets.back();
-  std::uint64_t border_descents = 0;
+  std::uint64_t descents = 0;
   std::uint32_t largest = part.indices.back();
   for (std::uint64_t i = 1; i < part.count; ++i) {
     const std::uint64_t border = part.offsets[i];
     if (border == part.offsets[i - 1] || border == end)
       continue;  // behind an empty line, or before empty ones only
     const std::uint32_t last = part.indices[border - begin - 1];
-    border_descents += last >= part.indices[border - begin] ? 1 : 0;
+    descents += last >= part.indices[border - begin] ? 1 : 0;
     largest = std::max(largest, last);
   }
-  if (descents_in(part.indices) != border_descents) return "its indexes are not strictly ascending";
-  if (largest >= part.width) return "an index is too large";
-  return all_fine(part.values, Zeros::wrong) ? "" : "a value is not finite, or is a zero that should not be stored";
+  return {descents, largest};
+}
+
+// Looks once at all of a block whose ends are known to be inside.
+template <class Value>
+BlockReport examine(const BinaryLines<Value>& part, std::uint64_t block) {
+  bool fine = true;
+  const std::uint64_t values = checksum_of(part.values, [&](std::size_t begin, std::size_t end) {
+    fine &= all_fine(part.values.subspan(begin, end - begin), part.sparse() ? Zeros::wrong : Zeros::allowed);
+  });
+  const auto kind = static_cast<std::uint64_t>(part.checksums);
+  const auto report = [](auto words, std::string_view flaw) {
+    return BlockReport{checksum_of(std::span<const std::uint64_t>(words)), flaw};
+  };
+  if (!part.sparse()) return report(std::array{kind, block, values}, fine ? "" : "a value is not finite");
+
+  std::uint64_t descents = 0;
+  const std::uint64_t indices = checksum_of(part.indices, [&](std::size_t begin, std::size_t end) {
+    const std::size_t before = begin == 0 ? 0 : begin - 1;
+    descents += descents_in(part.indices.subspan(before, end - before));
+  });
+  const std::array words{kind, block, checksum_of(part.offsets), indices, values};
+  if (!ascending(part.offsets)) return report(words, "its offsets are out of order");
+  if (part.indices.empty()) return report(words, "");
+  // Indexes descend at the border of two lines only: as often as borders do, and nowhere else. Then the last index of a line
+  // is its largest.
+  const auto [border_descents, largest] = borders_of(part);
+  if (descents != border_descents) return report(words, "its indexes are not strictly ascending");
+  if (largest >= part.width) return report(words, "an index is too large");
+  return report(words, fine ? "" : "a value is not finite, or is a zero that should not be stored");
 }
 
 }  // namespace fenchel::data

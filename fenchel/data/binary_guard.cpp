@@ -128,9 +128,9 @@ void LinesGuard::check(std::size_t block) const {
           file_->damaged(what_, lines.first(block), lines.last(block), reason);
         };
         if (!inside(lines, block)) refuse("its offsets are out of order");
-        const auto part = part_of(lines, block);
-        if (checksum_of(part, block) != checksums_[block]) refuse(wrong_checksum);
-        if (const std::string_view flaw = flaw_of(part); !flaw.empty()) refuse(flaw);
+        const BlockReport report = examine(part_of(lines, block), block);
+        if (report.checksum != checksums_[block]) refuse(wrong_checksum);
+        if (!report.flaw.empty()) refuse(report.flaw);
       },
       lines_);
 }

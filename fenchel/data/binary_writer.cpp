@@ -95,13 +95,11 @@ std::vector<std::uint64_t> checksums_of(const AnyLines& any, const RowGuard* gua
           if (guard != nullptr) {
             for (std::uint64_t i = lines.first(block); i < lines.last(block); ++i) guard->ensure(i);
           }
-          std::string_view flaw = "its offsets are out of order";
-          if (inside(lines, block)) {
-            const auto part = part_of(lines, block);
-            flaw = flaw_of(part);
-            checksums[block] = checksum_of(part, block);
-          }
-          if (!flaw.empty()) throw Error(Fault::failure, fmt::format("the data cannot be stored: {}", flaw));
+          BlockReport report{.checksum = 0, .flaw = "its offsets are out of order"};
+          if (inside(lines, block)) report = examine(part_of(lines, block), block);
+          if (!report.flaw.empty())
+            throw Error(Fault::failure, fmt::format("the data cannot be stored: {}", report.flaw));
+          checksums[block] = report.checksum;
         });
         return checksums;
       },

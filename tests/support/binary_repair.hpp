@@ -47,7 +47,7 @@ inline void repair(std::string& text) {
   const auto repair_lines = [&](const auto& lines) {
     for (std::uint64_t block = 0; block < lines.blocks(); ++block) {
       if (!inside(lines, block)) continue;
-      store(lines.checksums, block, checksum_of(part_of(lines, block), block));
+      store(lines.checksums, block, examine(part_of(lines, block), block).checksum);
     }
   };
   std::visit(repair_lines, file.rows());
