@@ -29,7 +29,7 @@ if(FENCHEL_PRECOMPILE)
   target_precompile_headers(fenchel_tests PRIVATE <gtest/gtest.h> <filesystem> <fstream> <sstream> ${FENCHEL_SLOW_HEADERS}
     tests/support/golden.hpp tests/support/setup.hpp fenchel/registry/fit.hpp fenchel/registry/solvers.hpp)
 endif()
-# Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: six
+# Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: twelve
 # files share it, and must use different names for their helpers, but for the tests of file formats. Who shares does not
 # depend on the selection above: names that do not clash among all tests do not clash in a part of them.
 target_compile_options(fenchel_tests PRIVATE -O0)
@@ -39,7 +39,7 @@ list(FILTER format_sources INCLUDE REGEX "/(csv|list|matrix_market|npy|reader|sc
 list(REMOVE_ITEM all_unit_sources ${format_sources})
 set(place 0)
 foreach(source IN LISTS all_unit_sources)
-  math(EXPR group "${place} / 6")
+  math(EXPR group "${place} / 12")
   math(EXPR place "${place} + 1")
   set_source_files_properties(${source} PROPERTIES UNITY_GROUP tests_${group})
 endforeach()

@@ -23,15 +23,15 @@ using Numbers = std::vector<double>;
 // 2 x 3:  1.5 0 2 / 0 -4 0
 const std::vector<std::uint64_t> offsets{0, 2, 3};
 const std::vector<std::uint32_t> columns{0, 2, 1};
-const Numbers values{1.5, 2, -4};
+const Numbers three_values{1.5, 2, -4};
 const std::vector<float> floats{1.5F, 2, -4};
 const Numbers dense{1.5, 0, 2, -0.0, -4, 0};
 const std::vector<float> dense_floats{1.5F, 0, 2, 0, -4, 0};
-const Numbers targets{1, -1};
+const Numbers two_targets{1, -1};
 
-const CsrRows<double> sparse_matrix{offsets, columns, values, 3};
+const CsrRows<double> sparse_matrix{offsets, columns, three_values, 3};
 
-Fingerprint of_matrix(const Matrix& matrix) { return fingerprint(matrix, targets); }
+Fingerprint of_matrix(const Matrix& matrix) { return fingerprint(matrix, two_targets); }
 
 TEST(Fingerprint, DoesNotDependOnStorage) {
   const Fingerprint expected = of_matrix(sparse_matrix);
@@ -42,7 +42,7 @@ TEST(Fingerprint, DoesNotDependOnStorage) {
 
 TEST(Fingerprint, IgnoresEmptyColumnsAtTheEndAndStoredZeros) {
   const Fingerprint expected = of_matrix(sparse_matrix);
-  EXPECT_EQ(of_matrix(CsrRows<double>{offsets, columns, values, 77}), expected);
+  EXPECT_EQ(of_matrix(CsrRows<double>{offsets, columns, three_values, 77}), expected);
   const Numbers wider{1.5, 0, 2, 0, 0, 0, -4, 0, 0, 0};
   EXPECT_EQ(of_matrix(DenseRows<double>{wider, 2, 5}), expected);
   const std::vector<std::uint64_t> o{0, 3, 5};
@@ -53,9 +53,9 @@ TEST(Fingerprint, IgnoresEmptyColumnsAtTheEndAndStoredZeros) {
 
 TEST(Fingerprint, UnitWeightsEqualNone) {
   const Fingerprint expected = of_matrix(sparse_matrix);
-  EXPECT_EQ(fingerprint(sparse_matrix, targets, Numbers{1, 1}), expected);
-  EXPECT_NE(fingerprint(sparse_matrix, targets, Numbers{1, 2}), expected);
-  EXPECT_NE(fingerprint(sparse_matrix, targets, Numbers{2, 2}), expected);
+  EXPECT_EQ(fingerprint(sparse_matrix, two_targets, Numbers{1, 1}), expected);
+  EXPECT_NE(fingerprint(sparse_matrix, two_targets, Numbers{1, 2}), expected);
+  EXPECT_NE(fingerprint(sparse_matrix, two_targets, Numbers{2, 2}), expected);
 }
 
 TEST(Fingerprint, SignOfZeroDoesNotMatter) {
@@ -66,22 +66,22 @@ TEST(Fingerprint, SignOfZeroDoesNotMatter) {
 TEST(Fingerprint, EveryChangeShows) {
   std::set<std::string> seen{of_matrix(sparse_matrix).hex()};
   const auto fresh = [&](const Fingerprint& f) { return seen.insert(f.hex()).second; };
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    Numbers changed = values;
+  for (std::size_t k = 0; k < three_values.size(); ++k) {
+    Numbers changed = three_values;
     changed[k] = std::nextafter(changed[k], std::numeric_limits<double>::infinity());
     EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{offsets, columns, changed, 3})));
   }
   const std::vector<std::uint32_t> moved{0, 1, 1};
-  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{offsets, moved, values, 3})));
+  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{offsets, moved, three_values, 3})));
   const std::vector<std::uint32_t> high{0, 2, 0xffffffff};
-  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{offsets, high, values, 3})));
+  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{offsets, high, three_values, 3})));
   const std::vector<std::uint64_t> split{0, 1, 3};
-  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{split, std::vector<std::uint32_t>{0, 1, 2}, values, 3})));
+  EXPECT_TRUE(fresh(of_matrix(CsrRows<double>{split, std::vector<std::uint32_t>{0, 1, 2}, three_values, 3})));
   EXPECT_TRUE(fresh(fingerprint(sparse_matrix, Numbers{1, 1})));
   EXPECT_TRUE(fresh(fingerprint(sparse_matrix, Numbers{-1, 1})));
-  EXPECT_TRUE(fresh(fingerprint(sparse_matrix, targets, Numbers{1, 0})));
+  EXPECT_TRUE(fresh(fingerprint(sparse_matrix, two_targets, Numbers{1, 0})));
   const std::vector<std::uint64_t> longer{0, 2, 3, 3};
-  EXPECT_TRUE(fresh(fingerprint(CsrRows<double>{longer, columns, values, 3}, Numbers{1, -1, 0})));
+  EXPECT_TRUE(fresh(fingerprint(CsrRows<double>{longer, columns, three_values, 3}, Numbers{1, -1, 0})));
 }
 
 // The canonical form is stored in models, so it is spelled out a second time here.
@@ -136,7 +136,7 @@ TEST(Fingerprint, NoRows) {
 
 TEST(Fingerprint, NeedsOneTargetAndWeightARow) {
   EXPECT_THROW(fingerprint(sparse_matrix, Numbers{1}), Error);
-  EXPECT_THROW(fingerprint(sparse_matrix, targets, Numbers{1, 2, 3}), Error);
+  EXPECT_THROW(fingerprint(sparse_matrix, two_targets, Numbers{1, 2, 3}), Error);
 }
 
 TEST(Fingerprint, HexRoundTrips) {
