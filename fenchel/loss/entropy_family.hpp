@@ -154,19 +154,25 @@ inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, d
     }
     const double change = (mass - 1.0 - drift) / slope;  // of nu
     nu += change;
-    double error = 0.0;
     for (std::size_t j = 0; j < k; ++j) {
       const double step = -(u[j] + r * (p[j] - old[j]) - s[j] + nu) / (1.0 + r * p[j]);
-      error += p[j] * step * step;
-      u[j] = std::min(0.0, u[j] + step);
+      p[j] += p[j] * step;  // as far as the equations know
+      u[j] += step;
+    }
+    double error = 0.0, moved = 0.0;
+    sum = 0.0;
+    for (std::size_t j = 0; j < k; ++j) {
+      error += std::max(0.0, u[j]);
+      u[j] = std::min(0.0, u[j]);
+      const double exact = quick_exp(u[j]);
+      error += std::fabs(exact - p[j]);
+      p[j] = exact;
+      sum += exact;
+      moved += std::fabs(exact - old[j]);
     }
     if (!std::isfinite(error)) break;
-    sum = 0.0;
-    for (std::size_t j = 0; j < k; ++j) sum += p[j] = quick_exp(u[j]);
-    // What is left of the error is of second order; it has to be small against the way from the old point.
-    double moved = 0.0;
-    for (std::size_t j = 0; j < k; ++j) moved += std::fabs(p[j] - old[j]);
-    if (error > 0.05 * moved + 1e-15 || !(sum > 0.5)) continue;
+    // What is left of the error has to be small against the way from the old point.
+    if (error > 0.025 * moved + 1e-15 || !(sum > 0.5)) continue;
     const double normal = 1.0 / sum;
     for (std::size_t j = 0; j < k; ++j) p[j] *= normal;
     return;

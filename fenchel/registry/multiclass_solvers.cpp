@@ -37,38 +37,32 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
   return found == demands.end() ? std::nullopt : std::optional(*found);
 }
 
-// Whether a second-order method pays. Going row by row takes about kappa / n passes, kappa = (mean ||x||^2) / (gamma lambda), whatever
-// the number of columns; with few of these, newton solves its systems well, and its passes hardly depend on kappa.
+// Whether a second-order method pays. Going row by row alone takes about kappa / n passes; newton begins like that, and its own passes
+// hardly depend on kappa.
 bool curvature_pays(const problem::MulticlassProblem& problem) {
-  constexpr std::size_t most_columns = 1000;
-  constexpr double most_scores = 1 << 25;  // newton keeps eleven numbers for each
+  constexpr double most_scores = 1 << 25;  // newton keeps eleven numbers for each, and about as many for a weight
   constexpr double passes_of_newton = 20.0;
   // Where most duals are 0, sweeps over the others are short, and newton's own steps many: it pays only where kappa / n is beyond what
   // scaled data have (usps 120, where both take as long; pendigits 6e4, where sdca comes nowhere), and where weights are so few that
   // the classes overlap: otherwise a multiple of sdca's weights is good early (mnist.t).
+  constexpr std::size_t most_columns = 1000;
   constexpr double curvature_of_corners = 1000.0;
   constexpr double rows_a_weight = 4.0;
+  const auto classes = static_cast<double>(problem.classes()), rows = static_cast<double>(problem.rows());
+  const double weights = static_cast<double>(problem.dimension()) * classes;
+  if (rows * classes > most_scores || weights > most_scores) return false;
   const double gamma = loss::smoothness(problem.loss, problem.classes());
-  const auto rows = static_cast<double>(problem.rows());
-  if (problem.dimension() > most_columns) return false;
-  if (rows * static_cast<double>(problem.classes()) > most_scores) return false;
-  std::vector<double> scale(problem.dimension());
-  for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem.penalty[j].l2;
-  const LargeVector norms = data::LinearMap(problem.design).row_square_norms(scale);
-  double mean = 0.0;
-  for (const double norm : norms) mean += norm / rows;
   if (std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)) {
-    const double width = gamma * static_cast<double>(problem.classes());
-    const auto weights = static_cast<double>(problem.dimension() * problem.classes());
-    return rows >= rows_a_weight * weights && mean / rows > curvature_of_corners * std::max(1.0, width);
+    if (problem.dimension() > most_columns || rows < rows_a_weight * weights) return false;
+    return solver::StagedNewton::curvature(problem) > curvature_of_corners * std::max(1.0, classes * gamma);
   }
-  return mean / (gamma * rows) > passes_of_newton;
+  return solver::StagedNewton::curvature(problem) > passes_of_newton * gamma;
 }
 
 std::string_view fastest_multiclass(const std::vector<std::string_view>& able,
                                     const problem::MulticlassProblem& problem) {
-  const bool newton = std::ranges::find(able, solver::MulticlassNewton::name) != able.end();
-  return newton && curvature_pays(problem) ? solver::MulticlassNewton::name : able.front();
+  const bool newton = std::ranges::find(able, solver::StagedNewton::name) != able.end();
+  return newton && curvature_pays(problem) ? solver::StagedNewton::name : able.front();
 }
 
 [[noreturn]] void refuse_multiclass(std::string_view name, std::string_view lack,

@@ -15,14 +15,14 @@
 #include "fenchel/solver/bmrm.hpp"
 #include "fenchel/solver/bmrm_ls.hpp"
 #include "fenchel/solver/fista.hpp"
-#include "fenchel/solver/multiclass_newton.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
+#include "fenchel/solver/staged_newton.hpp"
 
 namespace fenchel::registry {
 
 // `auto` takes the first that is able, or newton where it is faster.
 using MulticlassSolvers =
-    std::tuple<solver::MulticlassSdca, solver::MulticlassNewton, solver::MulticlassFista, solver::MulticlassAgm1,
+    std::tuple<solver::MulticlassSdca, solver::StagedNewton, solver::MulticlassFista, solver::MulticlassAgm1,
                solver::MulticlassAgmInf, solver::MulticlassBmrm, solver::MulticlassBmrmLs>;
 
 struct MulticlassSolverEntry {

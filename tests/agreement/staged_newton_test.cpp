@@ -1,0 +1,54 @@
+// newton for losses of all classes begins with dual ascent where that is worth while.
+#include <gtest/gtest.h>
+
+#include "fenchel/registry/fit.hpp"
+#include "tests/support/multiclass.hpp"
+
+namespace fenchel::test {
+namespace {
+
+Case staged_case(std::size_t columns, double lambda) {
+  Case setup = multiclass_case(loss::Softmax{}, 600, columns, 6, Storage::csr64, 31);
+  for (auto& row : setup.rows) {
+    for (std::size_t j = 0; j < row.size(); j += 2) row[j] *= 8.0;
+  }
+  setup.settings.solver = "newton";
+  setup.settings.lambda = lambda;
+  setup.settings.bias = registry::Bias::none;
+  return setup;
+}
+
+registry::Fit fit_of(const Case& setup, const run::Options& options, std::span<const solver::Start> starts = {}) {
+  const data::Dataset dataset = dataset_of(setup);
+  return registry::fit(registry::Plan(dataset, setup.settings), options, starts);
+}
+
+// Rows come in a random order, Newton's steps do not.
+TEST(StagedNewton, AscendsFirstWhereColumnsAreMany) {
+  for (const std::size_t columns : {20, 150}) {
+    Case setup = staged_case(columns, 1e-4);
+    const run::Options options{.tolerance = 1e-6, .max_passes = 5000};
+    const registry::Fit one = fit_of(setup, options);
+    setup.settings.seed = 7;
+    const registry::Fit other = fit_of(setup, options);
+    EXPECT_EQ(one.status, run::Status::optimal) << one.total.gap;
+    EXPECT_EQ(one.outputs[0].w == other.outputs[0].w, columns == 20) << columns;
+  }
+}
+
+// The point that was given is not left for another one.
+TEST(StagedNewton, GoesOnFromAStart) {
+  Case setup = staged_case(150, 1e-5);
+  const registry::Fit first = fit_of(setup, {.tolerance = 1e-8, .max_passes = 5000});
+  std::vector<solver::Start> starts;
+  for (const registry::Output& o : first.outputs) starts.push_back({.w = o.w, .b = o.b, .alpha = o.beta});
+  const run::Options options{.tolerance = 1e-6, .max_passes = 5000};
+  const registry::Fit again = fit_of(setup, options, starts);
+  EXPECT_EQ(again.status, run::Status::optimal) << again.total.gap;
+  EXPECT_LT(again.passes, first.passes);
+  setup.settings.seed = 7;
+  EXPECT_EQ(fit_of(setup, options, starts).outputs[0].w, again.outputs[0].w);
+}
+
+}  // namespace
+}  // namespace fenchel::test
