@@ -77,6 +77,19 @@ class Case:
                    if self.distance(run) <= level]
         return min(reached, key=lambda entry: entry[0], default=None)
 
+    def easiest(self, tools, level):
+        """The same among the loosest settings of each tool that come so near: a single time, which may be a disturbed one, does not
+        choose a tighter one."""
+        if self.open(level):
+            return None
+        loosest = []
+        for tool in tools:
+            reached = [run for run in self.tools.get(tool, ()) if self.distance(run) <= level]
+            if reached:
+                run = max(reached, key=lambda run: run.setting)
+                loosest.append((run.seconds, tool, run))
+        return min(loosest, key=lambda entry: entry[0], default=None)
+
     def named(self, prefix):
         return [tool for tool in self.tools if tool.startswith(prefix)]
 

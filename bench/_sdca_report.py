@@ -222,8 +222,8 @@ scikit-learn is its `fit` on data in memory, with ten times the time of the fast
 
 ### Whole processes to 1e-3
 
-Read text, fit, write the model: `fenchel train --threads 2` and `liblinear-train`, each at the setting with which its solver
-comes there soonest; the least of three. Distances are recomputed from the model files.
+Read text, fit, write the model: `fenchel train --threads 2` and `liblinear-train`, each at the loosest setting that comes
+there, with the solver that does so soonest; the least of three. Distances are recomputed from the model files.
 
 {process_text(processes)}
 {multiclass_text(multiclass)}
