@@ -33,8 +33,8 @@ struct LargePages {
     std::size_t bytes = count * sizeof(T);
     if (bytes < large_page) return std::allocator<T>().allocate(count);
     // A little more may make a large page of what would be hundreds of small ones.
-    const std::size_t whole = (bytes + large_page - 1) / large_page * large_page;
-    if (whole - bytes <= bytes / 32) bytes = whole;
+    const std::size_t rest = (large_page - bytes % large_page) % large_page;
+    if (rest <= bytes / 32 && bytes <= std::numeric_limits<std::size_t>::max() - rest) bytes += rest;
     void* const memory = ::operator new (bytes, std::align_val_t{large_page});
     wish_for_large_pages(memory, bytes);
     return static_cast<T*>(memory);

@@ -23,6 +23,7 @@ template <class T>
 // `look` is told numbers, not bytes.
 template <class T, class LookAtNumbers>
 [[nodiscard]] std::uint64_t checksum_of(std::span<const T> numbers, LookAtNumbers look) {
+  static_assert(4096 % sizeof(T) == 0);  // pieces hold whole numbers
   return checksum(std::as_bytes(numbers),
                   [&](std::size_t begin, std::size_t end) { look(begin / sizeof(T), end / sizeof(T)); });
 }

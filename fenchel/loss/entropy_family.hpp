@@ -79,8 +79,9 @@ struct EntropyFamily {
 
   // With r = q / gamma and u_j = log p_j:  u_j + r exp(u_j) = s_j + r p_j^old - nu,  sum exp(u_j) = 1. One Newton iteration on
   // all u and nu together costs k exponentials. The left side is convex and increasing in u, and u <= 0 in the solution,
-  // so that a step never leaves for good. It ends where what is left of the error, of second order, is
-  // small against the way from the old point.
+  // so that a step never leaves for good. It ends where what the last linearisation has missed is small against the way from
+  // the old point. Where r is so large that this way is one of rounding errors, a step that is safe for every loss of this
+  // smoothness has to do.
   void dual_step(std::size_t y, std::span<const double> a, double q, std::span<const double> beta,
                  std::span<double> result, std::span<double> scratch) const;
 
@@ -112,6 +113,7 @@ inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, d
                                      std::span<const double> beta, std::span<double> result,
                                      std::span<double> scratch) const {
   constexpr int most_iterations = 40;
+  constexpr double largest_r = 1e13;
   const std::size_t k = a.size();
   const double r = q / gamma;
   const double inverse_gamma = 1.0 / gamma;
@@ -144,7 +146,7 @@ inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, d
     u[j] = std::log(old[j]);
   }
   double nu = 0.0;
-  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+  for (int iteration = 0; r < largest_r && iteration < most_iterations; ++iteration) {
     double mass = 0.0, slope = 0.0, drift = 0.0;
     for (std::size_t j = 0; j < k; ++j) {
       const double weight = p[j] / (1.0 + r * p[j]);
@@ -177,7 +179,7 @@ inline void EntropyFamily::dual_step(std::size_t y, std::span<const double> a, d
     for (std::size_t j = 0; j < k; ++j) p[j] *= normal;
     return;
   }
-  // Not reached in practice: the step towards the gradient that is safe for every loss of this smoothness (Option V).
+  // The step towards the gradient that is safe for every loss of this smoothness (Option V).
   const double share = 1.0 / (1.0 + r);
   for (std::size_t j = 0; j < k; ++j) p[j] = old[j] + share * (quick_exp(s[j]) - old[j]);
 }

@@ -101,8 +101,9 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   Fit result;
   const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
   const bool by_rows = entry.name == solver::MulticlassSdca::name;
+  const bool first_by_rows = entry.name == solver::StagedNewton::name;
   const solver::RowOrder row_order =
-      by_rows ? row_order_for(problem.design.matrix, plan.settings()) : solver::RowOrder::shuffled;
+      by_rows || first_by_rows ? row_order_for(problem.design.matrix, plan.settings()) : solver::RowOrder::shuffled;
   if (by_rows) result.row_order = row_order;
   const JointStart begin(start);
   const solver::Conduct conduct{.seed = plan.settings().seed,

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fenchel/base/error.hpp"
+#include "fenchel/base/memory.hpp"
 #include "fenchel/registry/solvers.hpp"
 
 namespace fenchel::registry {
@@ -40,7 +41,8 @@ std::optional<std::string_view> untaken(const MulticlassSolverEntry& entry,
 // Whether a second-order method pays. Going row by row alone takes about kappa / n passes; newton begins like that, and its own passes
 // hardly depend on kappa.
 bool curvature_pays(const problem::MulticlassProblem& problem) {
-  constexpr double most_scores = 1 << 25;  // newton keeps eleven numbers for each, and about as many for a weight
+  constexpr double bytes_kept = 8 * 11;  // by newton for a score, and about as many for a weight
+  constexpr double most_bytes = 3e9;
   constexpr double passes_of_newton = 20.0;
   // Where most duals are 0, sweeps over the others are short, and newton's own steps many: it pays only where kappa / n is beyond what
   // scaled data have (usps 120, where both take as long; pendigits 6e4, where sdca comes nowhere), and where weights are so few that
@@ -50,13 +52,14 @@ bool curvature_pays(const problem::MulticlassProblem& problem) {
   constexpr double rows_a_weight = 4.0;
   const auto classes = static_cast<double>(problem.classes()), rows = static_cast<double>(problem.rows());
   const double weights = static_cast<double>(problem.dimension()) * classes;
-  if (rows * classes > most_scores || weights > most_scores) return false;
+  if (bytes_kept * (rows * classes + weights) > std::min(most_bytes, static_cast<double>(usable_memory()) / 4))
+    return false;
   const double gamma = loss::smoothness(problem.loss, problem.classes());
   if (std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)) {
     if (problem.dimension() > most_columns || rows < rows_a_weight * weights) return false;
-    return solver::StagedNewton::curvature(problem) > curvature_of_corners * std::max(1.0, classes * gamma);
+    return solver::mean_curvature(problem) > curvature_of_corners * std::max(1.0, classes * gamma);
   }
-  return solver::StagedNewton::curvature(problem) > passes_of_newton * gamma;
+  return solver::mean_curvature(problem) > passes_of_newton * gamma;
 }
 
 std::string_view fastest_multiclass(const std::vector<std::string_view>& able,

@@ -12,7 +12,6 @@
 // almost no loss, V itself misses most margins by a little, and pays for it at every row.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -27,8 +26,6 @@ namespace fenchel::solver {
 
 class MulticlassNewton final : public MulticlassSolver {
  public:
-  static constexpr std::string_view name = "newton";
-  static constexpr std::array<std::string_view, 0> takes{};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::AnyVector& loss, const penalty::Separable& penalty);
 

@@ -18,36 +18,56 @@ Case staged_case(std::size_t columns, double lambda) {
   return setup;
 }
 
-registry::Fit fit_of(const Case& setup, const run::Options& options, std::span<const solver::Start> starts = {}) {
+registry::Fit staged_fit(const Case& setup, const run::Options& options,
+                         std::span<const solver::Start> starts = {}) {
   const data::Dataset dataset = dataset_of(setup);
   return registry::fit(registry::Plan(dataset, setup.settings), options, starts);
 }
 
 // Rows come in a random order, Newton's steps do not.
 TEST(StagedNewton, AscendsFirstWhereColumnsAreMany) {
-  for (const std::size_t columns : {20, 150}) {
+  for (const std::size_t columns : {20, 250}) {
     Case setup = staged_case(columns, 1e-4);
     const run::Options options{.tolerance = 1e-6, .max_passes = 5000};
-    const registry::Fit one = fit_of(setup, options);
+    const registry::Fit one = staged_fit(setup, options);
     setup.settings.seed = 7;
-    const registry::Fit other = fit_of(setup, options);
+    const registry::Fit other = staged_fit(setup, options);
     EXPECT_EQ(one.status, run::Status::optimal) << one.total.gap;
     EXPECT_EQ(one.outputs[0].w == other.outputs[0].w, columns == 20) << columns;
   }
 }
 
+// Where the fit has to end before Newton's method would have come anywhere, it goes on row by row.
+TEST(StagedNewton, KeepsToAFewPasses) {
+  const registry::Fit fit = staged_fit(staged_case(250, 1e-5), {.tolerance = 1e-9, .max_passes = 25});
+  EXPECT_LE(fit.passes, 25.0);
+  EXPECT_LT(fit.total.gap, 1.0);
+}
+
+// Columns of any scale: an ascent that leads nowhere does no harm.
+TEST(StagedNewton, TakesAnyScale) {
+  for (const double scale : {1e2, 1e4, 1e6, 1e8, 1e9}) {
+    Case setup = staged_case(250, 1e-2);
+    for (auto& row : setup.rows) {
+      for (double& x : row) x *= scale;
+    }
+    const registry::Fit fit = staged_fit(setup, {.tolerance = 1e-3, .max_passes = 20000});
+    EXPECT_EQ(fit.status, run::Status::optimal) << scale << ": " << fit.total.gap;
+  }
+}
+
 // The point that was given is not left for another one.
 TEST(StagedNewton, GoesOnFromAStart) {
-  Case setup = staged_case(150, 1e-5);
-  const registry::Fit first = fit_of(setup, {.tolerance = 1e-8, .max_passes = 5000});
+  Case setup = staged_case(250, 1e-5);
+  const registry::Fit first = staged_fit(setup, {.tolerance = 1e-8, .max_passes = 5000});
   std::vector<solver::Start> starts;
   for (const registry::Output& o : first.outputs) starts.push_back({.w = o.w, .b = o.b, .alpha = o.beta});
   const run::Options options{.tolerance = 1e-6, .max_passes = 5000};
-  const registry::Fit again = fit_of(setup, options, starts);
+  const registry::Fit again = staged_fit(setup, options, starts);
   EXPECT_EQ(again.status, run::Status::optimal) << again.total.gap;
   EXPECT_LT(again.passes, first.passes);
   setup.settings.seed = 7;
-  EXPECT_EQ(fit_of(setup, options, starts).outputs[0].w, again.outputs[0].w);
+  EXPECT_EQ(staged_fit(setup, options, starts).outputs[0].w, again.outputs[0].w);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t in_large_page = large_page / sizeof(double);
 
 TEST(LargeVector, EverySize) {
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{1}, in_large_page - 1, in_large_page, 3 * in_large_page + 5}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, in_large_page - 1, in_large_page,
+                                 2 * in_large_page - 1, 3 * in_large_page + 5}) {
     for (int again = 0; again < 3; ++again) {  // memory that was used before, too
       LargeVector list(size, 0.0);
       EXPECT_EQ(list.size(), size);

@@ -302,33 +302,37 @@ TEST(VectorLoss, DualStepIsTheBest) {
   });
 }
 
-// Rows that are long against the strength of the penalty: margins of thousands and curvatures of millions, at duals of any size.
+// Rows that are long against the strength of the penalty: margins of thousands and curvatures of millions, and of more than a
+// double resolves, at duals of any size.
 TEST(VectorLoss, DualStepOfALongRowLosesNothing) {
   for_each_loss([](const loss::AnyVector& /*any*/, const auto& loss) {
     Random random(21);
-    constexpr std::size_t k = 20;
-    Numbers a(k), beta(k), next(k), scratch(3 * k);
-    for (int t = 0; t < 5000; ++t) {
-      const std::size_t y = random.below(k);
-      const double scale = std::pow(10.0, 3 * random.uniform());
-      const double spread = std::pow(10.0, 3 * random.uniform() - 1), q = std::pow(10.0, 2 + 4 * random.uniform());
+    for (int t = 0; t < 2000; ++t) {
+      const std::size_t k = t % 2 == 0 ? 20 : 200, y = random.below(k);
+      const double scale = std::pow(10.0, 3 * random.uniform()), spread = std::pow(10.0, 3 * random.uniform() - 1);
+      const double q = std::pow(10.0, t % 10 == 0 ? 40 * random.uniform() : 2 + 4 * random.uniform());
+      Numbers a(k), beta(k), next(k), scratch(3 * k);
       double sum = 1e-3;
       for (std::size_t l = 0; l < k; ++l) {
         a[l] = l == y ? 0.0 : scale * random.normal();
         beta[l] = l == y || random.uniform() < 0.2 ? 0.0 : std::exp(spread * (random.normal() - 4));
         sum += beta[l];
       }
-      for (double& b : beta) b /= sum;
+      for (double& b : beta) b *= t % 3 == 0 ? 0.0 : 1.0 / sum;
       loss.dual_step(y, a, q, beta, next, scratch);
-      double gain = loss.conjugate(y, beta) - loss.conjugate(y, next), way = 0.0, total = 0.0;
+      double gain = loss.conjugate(y, beta) - loss.conjugate(y, next), terms = 0.0, way = 0.0, total = 0.0;
       for (std::size_t l = 0; l < k; ++l) {
         const double move = l == y ? 0.0 : next[l] - beta[l];
         gain += move * a[l];
+        terms += std::fabs(move) * (std::fabs(a[l]) + 1.0);
         way += move * move;
         total += move;
       }
-      gain -= 0.5 * q * (way + total * total);
-      ASSERT_GE(gain, -1e-12 * (scale + q)) << loss.name << ": q = " << q;
+      const double quadratic = 0.5 * q * (way + total * total);
+      gain -= quadratic;
+      const double noise = terms + quadratic + std::fabs(loss.conjugate(y, beta));
+      const double resolution = loss.sparse_dual ? 1e-31 * q * static_cast<double>(k * k) : 0.0;  // of beta
+      ASSERT_GE(gain, -1e-10 * noise - resolution) << loss.name << ": k = " << k << ", q = " << q;
     }
   });
 }
