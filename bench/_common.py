@@ -132,6 +132,13 @@ def write_json(path, content):
     write_result(path, begin + "\n" + ",\n".join(lines) + "\n" + end + "\n")
 
 
+def replace_part(heading, text):
+    """Puts `text`, which begins with the heading, in the place of the part of docs/benchmarks.md below it."""
+    before, rest = DOCUMENT.read_text().split(f"{heading}\n", 1)
+    DOCUMENT.write_text(f"{before}{text.strip()}\n\n### {rest.split(chr(10) + '### ', 1)[1]}")
+    print(f"wrote '{heading}' of {DOCUMENT.relative_to(SOURCE)}")
+
+
 def write_section(name, text):
     """Puts `text` between the markers of `name` in docs/benchmarks.md and leaves all other sections alone."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"

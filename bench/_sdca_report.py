@@ -146,7 +146,10 @@ def memory_text(cases, ours):
             + common.table(["data", "loss", "data MB", "vectors MB", "peak MB", "ratio", "vectors beyond"], rows))
 
 
-def multiclass_text(result):
+MULTICLASS = "### Multiclass losses"
+
+
+def multiclass_text(result, own_run=None):
     if not result:
         return ""
     rows, missed = [], []
@@ -168,10 +171,11 @@ def multiclass_text(result):
         gaps = [f"{seconds:.2f} s to {gap:.1e}" + ("" if status == "optimal" else f" ({status})")
                 for _, seconds, gap, status in entry["gaps"]]
         raw.append([entry["case"], "refused" if "missing" in entry else list_of(gaps)])
+    of_its_own = f"Measured in a run of its own, of {own_run:.0f} seconds. " if own_run else ""
     return f"""
-### Multiclass losses
+{MULTICLASS}
 
-C = 1, no bias, seconds of solving; the ratio is the fastest peer's time over ours. *Refused*: this version has no such
+{of_its_own}C = 1, no bias, seconds of solving; the ratio is the fastest peer's time over ours. *Refused*: this version has no such
 loss, and distances are those from the best of the peers. Target: at least 3. Missed: {list_of(missed)}. Refused: {list_of(refused)}.
 
 {common.table(["case", "distance", "ours", "peers", "ratio"], rows)}
