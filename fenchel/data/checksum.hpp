@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
+
+#include "fenchel/base/parallel.hpp"
 
 namespace fenchel::data {
 
 // Is told a part [begin, end) of what is summed up.
-using Look = std::function<void(std::size_t begin, std::size_t end)>;
+using Look = FunctionRef<void(std::size_t begin, std::size_t end)>;
 
 [[nodiscard]] std::uint64_t checksum(std::span<const std::byte> bytes);
 // The same, in pieces of a few kilobytes that are looked at in turn while they are at hand: checks of a piece run while the

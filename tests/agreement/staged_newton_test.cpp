@@ -1,6 +1,8 @@
 // newton for losses of all classes begins with dual ascent where that is worth while.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fenchel/registry/fit.hpp"
 #include "tests/support/multiclass.hpp"
 
@@ -21,7 +23,7 @@ Case staged_case(std::size_t columns, double lambda) {
 registry::Fit staged_fit(const Case& setup, const run::Options& options,
                          std::span<const solver::Start> starts = {}) {
   const data::Dataset dataset = dataset_of(setup);
-  return registry::fit(registry::Plan(dataset, setup.settings), options, starts);
+  return registry::fit(registry::Plan(dataset, setup.settings, setup.weights), options, starts);
 }
 
 // Rows come in a random order, Newton's steps do not.
@@ -34,6 +36,26 @@ TEST(StagedNewton, AscendsFirstWhereColumnsAreMany) {
     const registry::Fit other = staged_fit(setup, options);
     EXPECT_EQ(one.status, run::Status::optimal) << one.total.gap;
     EXPECT_EQ(one.outputs[0].w == other.outputs[0].w, columns == 20) << columns;
+  }
+}
+
+// Whatever the problem, what is claimed does not contradict what a solver of another kind claims.
+TEST(StagedNewton, ClaimsHoldForEveryBiasAndWeights) {
+  for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free, registry::Bias::regularized}) {
+    for (const bool weighted : {false, true}) {
+      Case setup = staged_case(250, 1e-2);
+      setup.settings.bias = bias;
+      for (std::size_t i = 0; weighted && i < setup.rows.size(); ++i) {
+        setup.weights.push_back(static_cast<double>(i % 4));  // some of them 0
+      }
+      const registry::Fit newton = staged_fit(setup, {.tolerance = 1e-6, .max_passes = 5000});
+      EXPECT_EQ(newton.status, run::Status::optimal) << newton.total.gap;
+      setup.settings.solver = "fista";
+      const registry::Fit fista = staged_fit(setup, {.tolerance = 1e-4, .max_passes = 5000});
+      EXPECT_LE(newton.total.dual, fista.total.primal * (1 + 1e-14));
+      EXPECT_LE(fista.total.dual, newton.total.primal * (1 + 1e-14));
+      EXPECT_LE(std::fabs(newton.total.primal - fista.total.primal), newton.total.gap + fista.total.gap);
+    }
   }
 }
 
