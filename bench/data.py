@@ -24,7 +24,7 @@ if not RENDER:
 SETS = ("rcv1-binary", "imdb-tfidf", "20news-bigram", "kddcup99-10pct")
 CLI = os.environ.get("FENCHEL_CLI", "")
 PROBE = Path(CLI).parent / "read_probe"
-ROUNDS, SHORT_ROUNDS = 5, 15  # the second for what takes milliseconds
+ROUNDS, SHORT_ROUNDS = 5, 40  # the second for what takes milliseconds
 
 
 def probe(what, path, threads):

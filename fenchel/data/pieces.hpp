@@ -18,12 +18,10 @@
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/data/pages.hpp"
+#include "fenchel/data/piece_bytes.hpp"
 #include "fenchel/data/source.hpp"
 
 namespace fenchel::data {
-
-// Large enough that a piece's overhead does not count, small enough for the cache between two looks at it.
-inline constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 // Where a line ends: at every newline, or only at those outside of double quotes.
 enum class Lines { plain, quoted };

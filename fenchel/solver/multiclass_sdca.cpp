@@ -71,7 +71,7 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   }
   for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
   set_start(start);
-  induce();
+  if (!start.beta.empty()) induce();  // the weights of no dual variables are the zeros that are there
 }
 
 void MulticlassSdca::set_start(const MulticlassStart& start) {
@@ -307,16 +307,7 @@ double MulticlassSdca::step() {
     center_[l] = b_[l];
     b_[l] += moved;
   }
-  update_mean(report.gain);
-  // Of the penalty's conjugate, g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is its value, too.
-  const std::size_t k = problem_.classes();
-  if (!plain_) write_weights(stored_);
-  last_conjugate_ = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& sum) {
-                      const double* const w = plain_ ? &stored_[j * stride_] : &w_[j * k];
-                      double square = 0.0;
-                      for (std::size_t l = 0; l < k; ++l) square += w[l] * w[l];
-                      sum.add(0.5 * problem_.penalty[j].l2 * square);
-                    }).total();
+  take_stock(report.gain);
   const double sampled = report.sampled_shares > 0.0 ? 1.0 / report.sampled_shares : 0.0;
   // Rows that rest are guessed to add nothing to the gap. The terms are the last weights': the running mean's gap is half theirs, or
   // less.

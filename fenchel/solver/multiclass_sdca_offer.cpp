@@ -33,16 +33,28 @@ void MulticlassSdca::write_weights(std::span<const double> from) {
 
 // A mean over many epochs where they gain little by little, the last weights alone where every epoch gains far less than the
 // one before.
-void MulticlassSdca::update_mean(double gain) {
-  const double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
+void MulticlassSdca::take_stock(double gain) {
+  double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
   last_gain_ = gain;
-  if (mean_.empty()) {
-    if (std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) mean_ = stored_;
-    return;
+  if (mean_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) {
+    mean_.resize(stored_.size(), 0.0);
+    newest = 1.0;
   }
-  for_each_block(mean_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t e = begin; e < end; ++e) mean_[e] += newest * (stored_[e] - mean_[e]);
+  if (!plain_) write_weights(stored_);
+  const std::size_t k = problem_.classes();
+  const auto sum = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& local) {
+    const double* const stored = &stored_[j * stride_];
+    if (!mean_.empty()) {
+      double* const mean = &mean_[j * stride_];
+      for (std::size_t l = 0; l < stride_; ++l) mean[l] += newest * (stored[l] - mean[l]);
+    }
+    // g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is its value, too.
+    const double* const w = plain_ ? stored : &w_[j * k];
+    double square = 0.0;
+    for (std::size_t l = 0; l < k; ++l) square += w[l] * w[l];
+    local.add(0.5 * problem_.penalty[j].l2 * square);
   });
+  last_conjugate_ = sum.total();
 }
 
 double MulticlassSdca::dual_value() const {
@@ -64,10 +76,15 @@ void MulticlassSdca::offer_best_multiple() {
   LargeVector z(problem_.rows() * k);
   map_.margins(w_, z);
   owed_ += 1.0;
-  CompensatedSum squares;
-  for (const double w : w_) squares.add(w * w);
+  const auto squares = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& sum) {
+    double square = 0.0;
+    for (std::size_t l = 0; l < k; ++l) square += w_[j * k + l] * w_[j * k + l];
+    sum.add(square);
+  });
   const Multiple best = ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
-  for (double& w : w_) w *= best.factor;
+  for_each_block(w_.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t e = begin; e < end; ++e) w_[e] *= best.factor;
+  });
   const double gap = best.value - dual_value();
   if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;
   credit_ = std::clamp(credit_ * (gap / estimate_.gap), least_credit, most_credit);

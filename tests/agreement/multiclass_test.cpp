@@ -354,7 +354,7 @@ TEST(Multiclass, ParallelBitsDoNotDependOnThreads) {
       std::vector<double> w;
       for (const std::size_t threads : {1, 3}) {
         const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-        const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-5, .max_passes = 60});
+        const registry::Fit fit = registry::fit(plan, {.tolerance = 1e-5, .max_passes = 15});
         if (w.empty()) w = side_by_side(fit, false);
         EXPECT_EQ(side_by_side(fit, false), w) << solver << " " << threads;
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -236,7 +237,7 @@ TEST(MatrixMarket, WhatIsWritten) {
 
 // Several pieces, in an order that has nothing to do with the rows; faults deep in the text have their place.
 TEST(MatrixMarketParallel, ManyPieces) {
-  constexpr std::size_t n = 1000, d = 300;
+  constexpr std::size_t n = piece_bytes / 1000, d = 300;
   std::vector<std::string> lines;
   Numbers expected(n * d);
   Random random(1);
@@ -257,7 +258,7 @@ TEST(MatrixMarketParallel, ManyPieces) {
 }
 
 TEST(MatrixMarketParallel, ArraysOfManyPieces) {
-  constexpr std::size_t n = 700;
+  const auto n = static_cast<std::size_t>(0.7 * std::sqrt(piece_bytes));
   std::string text = array + fmt::format("{} {}\n", n, n);
   std::string lower = "%%MatrixMarket matrix array real symmetric\n" + fmt::format("{} {}\n", n, n);
   Numbers expected(n * n);

@@ -23,7 +23,7 @@ namespace fenchel::data {
 namespace {
 
 struct TextSizes {
-  std::size_t rows = 30000;
+  std::size_t rows = piece_bytes / 35;
   bool halves = false;  // values that are exact in float
 };
 
@@ -77,7 +77,7 @@ TEST(ParallelSvmlight, EveryWayGivesTheSameArrays) {
     ASSERT_GT(text.size(), 2 * piece_bytes);
     const Dataset data = whole(text);
     EXPECT_EQ(std::holds_alternative<Array<float>>(csr_of(data).values), halves);
-    EXPECT_EQ(data.rows(), 30000U);
+    EXPECT_EQ(data.rows(), TextSizes{}.rows);
     expect_equal(data, streamed(text));
     const oneapi::tbb::global_control one(oneapi::tbb::global_control::max_allowed_parallelism, 1);
     expect_equal(data, whole(text));
