@@ -36,6 +36,14 @@ class FuzzTable(unittest.TestCase):
                 self.assertEqual(fuzzing.row(name)[1:4], expected, name)
             self.assertEqual(fuzzing.row("absent")[1:4], ["", "", "not run"])
 
+    def test_a_short_run_does_not_hide_a_long_one(self):
+        long, short = ["t", "601", "9,000", "none"], ["t", "6", "90", "none", ""]
+        self.assertEqual(fuzzing.longest(long, short), [*long, ""])
+        self.assertEqual(fuzzing.longest(None, short), short)
+        self.assertEqual(fuzzing.longest(short, [*long, ""]), [*long, ""])
+        for latest in (["t", "6", "90", "leak", ""], ["t", "", "90", "crash", ""], ["t", "", "", "not run", ""]):
+            self.assertEqual(fuzzing.longest(long, latest), latest)
+
     def test_every_target_is_listed(self):
         with tempfile.TemporaryDirectory() as folder:
             fuzzing.LOGS = Path(folder)
