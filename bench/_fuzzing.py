@@ -47,15 +47,21 @@ def row(target):
     return [target, done[2] if done else "", f"{runs:,}", found, mended]
 
 
+NOTHING = ("none", "none, but did not finish", "not run")
+
+
 def longest(recorded, latest):
-    """A run of seconds, as the tests make it, takes no longer one's place unless it has found something."""
-    shorter = recorded is not None and latest[1].isdigit() and recorded[1].isdigit() and int(latest[1]) < int(recorded[1])
-    return [*recorded, *latest[len(recorded):]] if shorter and latest[3] == "none" else latest
+    """No run, or one of seconds, as the tests make it, takes a longer one's place unless it has found something."""
+    length = lambda cells: int(cells[1]) if cells[1].isdigit() else 0
+    if recorded is None or latest[3] not in NOTHING or length(latest) >= length(recorded):
+        return latest
+    return [*recorded[:4], latest[4]]
 
 
 def section():
     sources = sorted((common.SOURCE / "tests" / "fuzz").glob("*_fuzz.cpp"))
-    recorded = {cells[0]: cells for cells in common.read_table(common.read_section("data"), HEADER)}
+    before = common.read_section("data")
+    recorded = {cells[0]: cells for cells in common.read_table(before, HEADER)} if common.table(HEADER, []) in before else {}
     targets = [source.stem.removesuffix("_fuzz") for source in sources]
     rows = [longest(recorded.get(target), row(target)) for target in targets]
     return ("\n### Fuzzing\n\nlibFuzzer with address and undefined-behaviour sanitizers, several targets at once on two cores, each "

@@ -53,9 +53,8 @@ class MulticlassSdca final : public MulticlassSolver {
   void set_start(const MulticlassStart& start);
   void induce();  // the stored weights from beta, removing the drift of incremental updates
   void write_weights(std::span<const double> from);
-  void take_stock(
-      double gain);      // of the weights after a sweep: their mean over epochs, and the penalty's conjugate
-  void prepare_offer();  // the candidate's weights, and how good they are
+  void take_stock(double gain);  // of the weights after a sweep that gained so much
+  void prepare_offer();          // the candidate's weights, and how good they are
   [[nodiscard]] bool offers_multiples() const;
   void offer_best_multiple();  // of them
   [[nodiscard]] double dual_value() const;

@@ -31,8 +31,8 @@ void MulticlassSdca::write_weights(std::span<const double> from) {
   });
 }
 
-// A mean over many epochs where they gain little by little, the last weights alone where every epoch gains far less than the
-// one before.
+// Their mean, over many epochs where these gain little by little, of the last ones alone where every epoch gains far less than the
+// one before; and the penalty's conjugate, in the same walk.
 void MulticlassSdca::take_stock(double gain) {
   double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
   last_gain_ = gain;
@@ -48,7 +48,7 @@ void MulticlassSdca::take_stock(double gain) {
       double* const mean = &mean_[j * stride_];
       for (std::size_t l = 0; l < stride_; ++l) mean[l] += newest * (stored[l] - mean[l]);
     }
-    // g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is its value, too.
+    // g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is the penalty itself, too.
     const double* const w = plain_ ? stored : &w_[j * k];
     double square = 0.0;
     for (std::size_t l = 0; l < k; ++l) square += w[l] * w[l];

@@ -195,7 +195,7 @@ TEST(NewtonParallel, SameBitsForAnyNumberOfThreads) {
   for (const loss::Any& loss :
        {loss::Any(loss::Hinge{}), loss::Any(loss::Logistic{}), loss::Any(loss::SquaredHinge{})}) {
     for (const std::size_t columns : {4, 200}) {
-      Case setup = random_setup(loss, columns == 4 ? 5000 : 300, columns, Storage::csr64, 31);
+      Case setup = random_setup(loss, columns == 4 ? 6000 : 300, columns, Storage::csr64, 31);
       setup.settings.lambda = 1e-3;
       std::vector<run::Result> results;
       for (const std::size_t threads : {1, 2, 2}) {

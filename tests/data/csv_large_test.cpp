@@ -83,7 +83,7 @@ Read read_all_ways(const std::string& text, const ReadOptions& options = {}) {
 
 constexpr std::size_t rows_of_pieces = piece_bytes / 17;  // a piece and a half
 
-std::string row(std::size_t i) { return fmt::format("{},{},{}.25,{},0.5,-7\n", i % 2, i, i % 1000, 123456 - i); }
+std::string row(std::size_t i) { return fmt::format("{},{},{}.25,{},0.5,-7\n", i % 2, i, i % 1000, 123456 + i); }
 
 std::string table(std::size_t count = rows_of_pieces, const std::string& header = "label,a,b,c,d,e\n") {
   std::string text = header;
@@ -109,7 +109,7 @@ void expect_rows_of_table(const Rows& matrix, std::size_t first) {
     const auto number = static_cast<double>(i);
     ASSERT_EQ(values[0], number);
     ASSERT_EQ(values[1], static_cast<double>(i % 1000) + 0.25);
-    ASSERT_EQ(values[2], 123456 - number);
+    ASSERT_EQ(values[2], 123456 + number);
     ASSERT_EQ(values[3], 0.5);
     ASSERT_EQ(values[4], -7);
   }

@@ -45,9 +45,9 @@ std::string random_text(const TextSizes& sizes) {
       }
     }
     if (i % 11 == 0) text += " ";
-    if (i % 501 == 0) text += "# a: comment: with colons";
+    if (i % 31 == 0) text += "# a: comment: with colons";
     text += i % 7 == 0 ? "\r\n" : "\n";
-    if (i % 997 == 0) text += "\n# only a comment\n";
+    if (i % 43 == 0) text += "\n# only a comment\n";
   }
   return text;
 }
@@ -57,7 +57,7 @@ Dataset whole(const std::string& text, const ReadOptions& options = {}) {
   return read_svmlight(source, options);
 }
 Dataset streamed(const std::string& text, const ReadOptions& options = {}) {
-  Source source = test::stream_of(text, "f", 99991);
+  Source source = test::stream_of(text, "f", piece_bytes / 10);
   return read_svmlight(source, options);
 }
 const CsrStorage& csr_of(const Dataset& data) { return std::get<CsrStorage>(data.storage); }
@@ -136,10 +136,10 @@ TEST(SvmlightLarge, WordsWithoutColonsStayOutsideTheArrays) {
   std::string text;
   std::size_t rows = 0;
   for (int piece = 0; piece < 6; ++piece) {
-    const std::size_t end = text.size() + piece_bytes - 5000;
+    const std::size_t words = piece_bytes / 500, end = text.size() + piece_bytes - 2 * words - 100;
     for (; text.size() < end; ++rows) text += "1 1:1 2:2 3:3 4:4 5:5\n";
     text += "-1 1:9 #";
-    for (int k = 0; k < 2000; ++k) text += " 7";
+    for (std::size_t k = 0; k < words; ++k) text += " 7";
     text += "\n";
     ++rows;
   }

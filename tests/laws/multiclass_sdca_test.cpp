@@ -1,8 +1,11 @@
 // Laws of multiclass dual ascent, step by step.
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
 
 #include "fenchel/problem/multiclass_certificate.hpp"
 #include "fenchel/registry/plan.hpp"
@@ -66,6 +69,33 @@ TEST(MulticlassSdca, RefinedEstimatesAreTheGapsOfCandidates) {
       EXPECT_NEAR(sdca.estimate().gap, pair.gap, 1e-9 * pair.primal) << step;
       EXPECT_EQ(sdca.passes_aside(), 1.0) << "evaluated once";
     }
+  }
+}
+
+// So many features that every loop over the weights has several blocks.
+TEST(MulticlassSdcaParallel, WideWeightsHaveTheSameBitsForAnyThreadCount) {
+  for (const registry::Bias bias : {registry::Bias::none, registry::Bias::free}) {
+    Case setup = multiclass_case(loss::MulticlassHinge{}, 24, 5000, 3, Storage::csr64, 23);
+    setup.settings.bias = bias;
+    const data::Dataset dataset = dataset_of(setup);
+    const registry::Plan plan(dataset, setup.settings);
+    const problem::MulticlassProblem problem = plan.multiclass();
+    const auto run = [&](std::size_t threads) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      solver::Conduct conduct;
+      conduct.ascent.blocks = 2;
+      solver::MulticlassSdca sdca(problem, {}, conduct);
+      for (int step = 0; step < 6; ++step) sdca.step();
+      sdca.refine_estimate();
+      const problem::MulticlassCandidate offered = sdca.candidate();
+      std::vector<double> all(offered.w.begin(), offered.w.end());
+      all.insert(all.end(), offered.beta.begin(), offered.beta.end());
+      all.push_back(sdca.estimate().gap);
+      return all;
+    };
+    const std::vector<double> one = run(1);
+    EXPECT_GT(*std::max_element(one.begin(), one.end()), 0.0);
+    EXPECT_EQ(one, run(3));
   }
 }
 
