@@ -30,22 +30,24 @@ if(FENCHEL_PRECOMPILE)
     tests/support/golden.hpp tests/support/setup.hpp fenchel/registry/fit.hpp fenchel/registry/solvers.hpp)
 endif()
 # Tests are compiled more often than they run. What the headers have every file instantiate takes most of the time: two
-# dozen files share it, and must use different names for their helpers, but for the tests of file formats. Who shares does not
-# depend on the selection above: names that do not clash among all tests do not clash in a part of them.
+# dozen files share it, and must use different names for their helpers; the tests of file formats, whose helpers have the same
+# ones, have a namespace each, and share apart. Who shares does not depend on the selection above: names that do not clash
+# among all tests do not clash in a part of them.
 target_compile_options(fenchel_tests PRIVATE -O0)
 set_target_properties(fenchel_tests PROPERTIES UNITY_BUILD_MODE GROUP)
 file(GLOB format_sources CONFIGURE_DEPENDS tests/data/*_test.cpp)
 list(FILTER format_sources INCLUDE REGEX "/(csv|list|matrix_market|npy|reader|scales|summary|svmlight)[a-z_]*_test")
 list(REMOVE_ITEM all_unit_sources ${format_sources})
-set(place 0)
-foreach(source IN LISTS all_unit_sources)
-  math(EXPR group "${place} / 24")
-  math(EXPR place "${place} + 1")
-  set_source_files_properties(${source} PROPERTIES UNITY_GROUP tests_${group})
-endforeach()
-# These make much text before they test.
-file(GLOB large_sources CONFIGURE_DEPENDS tests/data/*_large_test.cpp)
-set_source_files_properties(${large_sources} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+function(share name size)
+  set(place 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR group "${place} / ${size}")
+    math(EXPR place "${place} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
+  endforeach()
+endfunction()
+share(tests 24 ${all_unit_sources})
+share(formats 5 ${format_sources})
 
 # Test suites whose name ends in `Slow` wait for a full run and never run sanitized. Discovery at test time keeps the
 # build from running what it builds.
@@ -95,4 +97,4 @@ set_tests_properties(ladder PROPERTIES LABELS script)
 add_test(NAME consumer COMMAND ${CMAKE_COMMAND}
   -D build=${PROJECT_BINARY_DIR} -D compiler=${CMAKE_CXX_COMPILER} -D generator=${CMAKE_GENERATOR}
   -P ${PROJECT_SOURCE_DIR}/tests/consumer/check.cmake)
-set_tests_properties(consumer PROPERTIES LABELS install TIMEOUT 300)
+set_tests_properties(consumer PROPERTIES LABELS install TIMEOUT 300 COST 100)

@@ -283,14 +283,14 @@ class DecompressedStream final : public Stream {
     rest_ = std::span(block_).first(kept + bytes_->read(std::span(block_).subspan(kept)));
   }
 
-  [[noreturn]] void fail(const std::string& what, std::string_view cure = Decoded{}.cure) const {
-    throw Error(Fault::input, fmt::format("{}: {}, after {} decompressed bytes: {}", name_, what, given_, cure));
+  [[noreturn]] void fail(const std::string& what, std::string_view advice = Decoded{}.cure) const {
+    throw Error(Fault::input, fmt::format("{}: {}, after {} decompressed bytes: {}", name_, what, given_, advice));
   }
   [[noreturn]] void truncated() const {
     fail(fmt::format("the {} stream is cut off: the file ends in the middle of it", decoder_->name()));
   }
-  [[noreturn]] void corrupt(std::string_view problem, std::string_view cure) const {
-    fail(fmt::format("the {} stream cannot be decompressed ({})", decoder_->name(), problem), cure);
+  [[noreturn]] void corrupt(std::string_view problem, std::string_view advice) const {
+    fail(fmt::format("the {} stream cannot be decompressed ({})", decoder_->name(), problem), advice);
   }
 
   std::unique_ptr<Stream> bytes_;

@@ -17,7 +17,7 @@
 #include "fenchel/data/pieces.hpp"
 #include "tests/support/streams.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::csv_large_test {
 namespace {
 
 // The sink that compresses is gone when its bytes are needed.
@@ -239,4 +239,4 @@ TEST(CsvLarge, TruncatedStreams) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::csv_large_test

@@ -14,7 +14,7 @@
 #include "fenchel/base/error.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::csv_test {
 namespace {
 
 using namespace std::string_literals;
@@ -368,4 +368,4 @@ TEST(CsvWriter, RefusesWhatTheFormatCannotHold) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::csv_test

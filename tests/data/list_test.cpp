@@ -11,7 +11,7 @@
 #include "fenchel/data/source.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::list_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -80,4 +80,4 @@ TEST(Quote, AtMostFortyCharacters) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::list_test

@@ -15,7 +15,7 @@
 #include "fenchel/data/pieces.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::matrix_market_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -287,4 +287,4 @@ TEST(MatrixMarketParallel, TwoFilesInOne) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::matrix_market_test

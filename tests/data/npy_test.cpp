@@ -17,7 +17,7 @@
 #include "fenchel/base/error.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::npy_test {
 namespace {
 
 using namespace std::string_literals;
@@ -333,4 +333,4 @@ TEST(NpyParallel, ManyBlocks) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::npy_test

@@ -13,7 +13,7 @@
 #include "fenchel/base/error.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::reader_test {
 namespace {
 
 using namespace std::string_literals;
@@ -122,4 +122,4 @@ TEST_F(ReaderTest, LabelsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::reader_test

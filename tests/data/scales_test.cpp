@@ -12,7 +12,7 @@
 #include "tests/support/refusal.hpp"
 #include "tests/support/setup.hpp"
 
-namespace fenchel::test {
+namespace fenchel::test::scales_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -115,4 +115,4 @@ TEST(Scales, OthersThanTheDataHaveAreRefused) {
 }
 
 }  // namespace
-}  // namespace fenchel::test
+}  // namespace fenchel::test::scales_test

@@ -10,7 +10,7 @@
 
 #include "fenchel/base/random.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::summary_test {
 namespace {
 
 Dataset dense(std::size_t n, std::size_t d, std::vector<double> values, std::vector<double> targets = {}) {
@@ -152,4 +152,4 @@ TEST(SummaryParallel, DoesNotDependOnThreads) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::summary_test

@@ -19,7 +19,7 @@
 #include "tests/support/refusal.hpp"
 #include "tests/support/streams.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::svmlight_large_test {
 namespace {
 
 struct TextSizes {
@@ -217,4 +217,4 @@ TEST(Marks, AreFoundInOrderAndToTheEnd) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::svmlight_large_test

@@ -23,7 +23,7 @@
 #include "tests/support/refusal.hpp"
 #include "tests/support/streams.hpp"
 
-namespace fenchel::data {
+namespace fenchel::data::svmlight_test {
 namespace {
 
 using namespace std::string_literals;
@@ -36,7 +36,7 @@ std::vector<double> values(const Dataset& data) {
 
 bool in_float(const Dataset& data) { return std::holds_alternative<Array<float>>(csr(data).values); }
 
-void expect_same(const Dataset& a, const Dataset& b) {
+void expect_alike(const Dataset& a, const Dataset& b) {
   EXPECT_EQ(csr(a).offsets, csr(b).offsets);
   EXPECT_EQ(csr(a).columns, csr(b).columns);
   EXPECT_TRUE(csr(a).values == csr(b).values);
@@ -59,7 +59,7 @@ Dataset parse(const std::string& text, const ReadOptions& options = {}) {
   try {
     Source source = Source::of_text(text, "f");
     Dataset whole = read_svmlight(source, options);
-    if (streamed) expect_same(whole, *streamed);
+    if (streamed) expect_alike(whole, *streamed);
     EXPECT_EQ(streamed_error, "");
     return whole;
   } catch (const Error& error) {
@@ -385,4 +385,4 @@ TEST_F(Files, WithTabsAreNoTablesYet) {
 }
 
 }  // namespace
-}  // namespace fenchel::data
+}  // namespace fenchel::data::svmlight_test
