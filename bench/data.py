@@ -200,7 +200,8 @@ def measure():
               "streams": [measure_streams(name) for name in ("imdb-tfidf", "kddcup99-10pct")]}
     preface = f"""`FENCHEL_DATA=DIR ./dev bench data` on: {common.machine()}.
 One run of {time.monotonic() - begin:.0f} seconds, files in the page cache; {ROUNDS} rounds in turns, {SHORT_ROUNDS} for `.fbin`, {STREAM_ROUNDS} for streams and
-for the peers. Times are medians, ratios the medians of those of the single rounds."""
+for the peers. Times are medians, ratios the medians of those of the single rounds. After a peer's process of
+seconds the system is still busy with what that has left, and two of our reads are not counted."""
     return preface, tables
 
 
