@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
@@ -34,29 +35,49 @@ double largest_magnitude(const double* values, std::size_t count) {
   return largest;
 }
 
+// Of every feature's weights.
+LargeVector largest_magnitudes(std::span<const double> w, std::size_t classes) {
+  LargeVector largest(w.size() / classes);
+  for_each_block(largest.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) largest[j] = largest_magnitude(w.data() + j * classes, classes);
+  });
+  return largest;
+}
+
+// The products of a row with `Count` classes, whose sums stay in registers.
+template <std::size_t Count, class Row>
+void score(const Row& row, const Design& design, const double* w, std::size_t classes, double* z) {
+  double sums[Count] = {};
+  for_each_entry(row, design, [&](std::size_t j, double x) {
+    const double* const weights = w + j * classes;
+    for (std::size_t l = 0; l < Count; ++l) sums[l] += x * weights[l];
+  });
+  std::copy_n(sums, Count, z);
+}
+
+template <class Row>
+void score_all(const Row& row, const Design& design, const double* w, std::size_t classes, double* z) {
+  std::size_t l = 0;
+  for (; l + 8 <= classes; l += 8) score<8>(row, design, w + l, classes, z + l);
+  for (; l + 4 <= classes; l += 4) score<4>(row, design, w + l, classes, z + l);
+  for (; l < classes; ++l) score<1>(row, design, w + l, classes, z + l);
+}
+
 }  // namespace
 
 void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span<double> error) const {
-  const std::size_t k = classes_;
+  const LargeVector largest = largest_magnitudes(w, classes_);
   std::visit(
       [&](const auto& m) {
         for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
-          std::vector<double> magnitudes(k);
           for (std::size_t i = begin; i < end; ++i) {
-            double* const sums = z.data() + i * k;
-            std::fill_n(sums, k, 0.0);
-            std::fill(magnitudes.begin(), magnitudes.end(), 0.0);
-            double terms = 0.0;
-            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
-              const double* const weights = w.data() + j * k;
-              for (std::size_t l = 0; l < k; ++l) {
-                const double product = x * weights[l];
-                sums[l] += product;
-                magnitudes[l] += std::fabs(product);
-              }
+            const auto row = m.row(i);
+            score_all(row, design_, w.data(), classes_, z.data() + i * classes_);
+            double terms = 0.0, magnitude = 0.0;
+            for_each_entry(row, design_, [&](std::size_t j, double x) {
+              magnitude += std::fabs(x) * largest[j];
               terms += 1.0;
             });
-            const double magnitude = largest_magnitude(magnitudes.data(), k);
             // As in LinearMap: so many products and sums, in the magnitude too; a product may underflow.
             error[i] = terms == 0.0
                            ? 0.0
@@ -69,17 +90,11 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
 }
 
 void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
-  const std::size_t k = classes_;
   std::visit(
       [&](const auto& m) {
         for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
-            double* const sums = z.data() + i * k;
-            std::fill_n(sums, k, 0.0);
-            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
-              const double* const weights = w.data() + j * k;
-              for (std::size_t l = 0; l < k; ++l) sums[l] += x * weights[l];
-            });
+            score_all(m.row(i), design_, w.data(), classes_, z.data() + i * classes_);
           }
         });
       },
@@ -89,12 +104,15 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
 void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const {
   const std::size_t k = classes_;
   const std::size_t chunks = (k + classes_in_chunk - 1) / classes_in_chunk;
+  // By itself: in the loop below several threads would ask for each page of new memory at once.
+  for_each_block(u.size(), [&](std::size_t begin, std::size_t end) {
+    std::fill(u.begin() + static_cast<std::ptrdiff_t>(begin), u.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+  });
   std::visit(
       [&](const auto& m) {
         parallel_for(chunks, [&](std::size_t chunk) {
           const std::size_t first = chunk * classes_in_chunk;
           const std::size_t count = std::min(classes_in_chunk, k - first);
-          for (std::size_t j = 0; j < cols(); ++j) std::fill_n(u.data() + j * k + first, count, 0.0);
           for (std::size_t i = 0; i < m.rows(); ++i) {
             const double* const factors = a.data() + i * k + first;
             if (largest_magnitude(factors, count) == 0.0) continue;

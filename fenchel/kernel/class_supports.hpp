@@ -11,45 +11,40 @@
 namespace fenchel::kernel {
 
 struct ClassSupports {
-  std::vector<std::size_t> first;      // of row i: entries [first_i, first_i+1)
+  struct Range {
+    std::size_t first = 0, last = 0;
+  };
+  std::vector<std::uint32_t> rows;     // that are gathered
+  std::vector<Range> of_row;           // only of these
   std::vector<std::uint32_t> classes;  // without the row's own one
   std::vector<double> beta;
 
   [[nodiscard]] bool any(std::size_t i) const {
-    return std::any_of(beta.data() + first[i], beta.data() + first[i + 1], [](double b) { return b > 0.0; });
+    return std::any_of(beta.data() + of_row[i].first, beta.data() + of_row[i].last,
+                       [](double b) { return b > 0.0; });
   }
 
-  // Of the rows i for which wanted(i); the others have none here. `all` is rows x classes.
-  template <class Wanted>
-  void gather(std::span<const double> all, std::span<const std::uint32_t> targets, std::size_t class_count,
-              Wanted&& wanted) {
-    const auto for_each = [&](std::size_t i, auto&& visit) {
+  // Of `rows`. `all` is rows x classes.
+  void gather(std::span<const double> all, std::span<const std::uint32_t> targets, std::size_t class_count) {
+    of_row.resize(targets.size());
+    classes.clear();
+    beta.clear();
+    for (const std::uint32_t i : rows) {
+      of_row[i].first = beta.size();
       for (std::size_t l = 0; l < class_count; ++l) {
         const double b = all[i * class_count + l];
-        if (b > 0.0 && l != targets[i]) visit(l, b);
+        if (!(b > 0.0) || l == targets[i]) continue;
+        classes.push_back(static_cast<std::uint32_t>(l));
+        beta.push_back(b);
       }
-    };
-    first.assign(targets.size() + 1, 0);
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      first[i + 1] = first[i];
-      if (wanted(i)) for_each(i, [&](std::size_t /*l*/, double /*b*/) { ++first[i + 1]; });
-    }
-    classes.resize(first.back());
-    beta.resize(first.back());
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      std::size_t e = first[i];
-      if (e == first[i + 1]) continue;
-      for_each(i, [&](std::size_t l, double b) {
-        classes[e] = static_cast<std::uint32_t>(l);
-        beta[e++] = b;
-      });
+      of_row[i].last = beta.size();
     }
   }
 
   // Puts them back.
   void scatter(std::span<double> all, std::size_t class_count) const {
-    for (std::size_t i = 0; i + 1 < first.size(); ++i) {
-      for (std::size_t e = first[i]; e < first[i + 1]; ++e) all[i * class_count + classes[e]] = beta[e];
+    for (const std::uint32_t i : rows) {
+      for (std::size_t e = of_row[i].first; e < of_row[i].last; ++e) all[i * class_count + classes[e]] = beta[e];
     }
   }
 };

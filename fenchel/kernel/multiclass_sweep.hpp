@@ -181,7 +181,7 @@ class MulticlassSweep {
   template <class Row>
   void step_on_support(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
     ClassSupports& supports = *state_.supports;
-    const std::size_t first = supports.first[i], last = supports.first[i + 1];
+    const auto [first, last] = supports.of_row[i];
     double* const few = change_.data();  // beta of the list, then its change
     list_.clear();
     std::size_t own = 0;

@@ -215,10 +215,14 @@ MulticlassPrimal MulticlassCertifier::primal_with_best_bias(std::span<const doub
 
 MulticlassPrimal MulticlassCertifier::located(std::span<const double> w, std::span<const double> b,
                                               bool search) const {
-  MulticlassPrimal point{.w = {w.begin(), w.end()},
+  MulticlassPrimal point{.w = LargeVector(w.size()),
                          .b = {b.begin(), b.end()},
                          .z = LargeVector(problem_.rows() * problem_.classes()),
                          .z_error = LargeVector(problem_.rows())};
+  for_each_block(w.size(), [&](std::size_t begin, std::size_t end) {
+    std::copy(w.begin() + static_cast<std::ptrdiff_t>(begin), w.begin() + static_cast<std::ptrdiff_t>(end),
+              point.w.begin() + static_cast<std::ptrdiff_t>(begin));
+  });
   map_.margins(w, point.z, point.z_error);
   if (search) {
     point.b.resize(problem_.classes(), 0.0);

@@ -18,7 +18,7 @@
 namespace fenchel::problem {
 
 struct MulticlassPrimal {
-  std::vector<double> w{};  // the k numbers of a feature side by side
+  LargeVector w{};          // the k numbers of a feature side by side
   std::vector<double> b{};  // k
   LargeVector z{};          // x_i.w_l as computed, without the bias; the k numbers of a row side by side
   LargeVector z_error{};    // |exact - z_il| <= z_error_i

@@ -66,11 +66,16 @@ std::optional<solver::FoldedColumns> folded_columns_for(const problem::Multiclas
   return solver::FoldedColumns::where_it_pays(problem);
 }
 
-// Column `output` of numbers that lie row by row, `outputs` side by side.
-std::vector<double> column_of(std::span<const double> values, std::size_t output, std::size_t outputs) {
-  std::vector<double> column(values.size() / outputs);
-  for (std::size_t i = 0; i < column.size(); ++i) column[i] = values[i * outputs + output];
-  return column;
+// Gives the numbers that lie row by row, one an output side by side, to a vector of each output.
+void take_apart(std::span<const double> values, std::span<Output> outputs, std::vector<double> Output::* part) {
+  const std::size_t rows = values.size() / outputs.size();
+  parallel_for(outputs.size(), [&](std::size_t l) { (outputs[l].*part).resize(rows); });
+  for_each_block(rows, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t l = 0; l < outputs.size(); ++l) {
+      std::vector<double>& column = outputs[l].*part;
+      for (std::size_t i = begin; i < end; ++i) column[i] = values[i * outputs.size() + l];
+    }
+  });
 }
 
 // The points of all outputs as one; without duals where an output has none.
@@ -114,21 +119,22 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const auto make = [&](const problem::MulticlassProblem& given) {
     return entry.make(given, begin.view(), conduct);
   };
-  const std::unique_ptr<solver::MulticlassSolver> solver =
+  std::unique_ptr<solver::MulticlassSolver> solver =
       folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
   run::Options remaining = options;
   remaining.time_limit = options.time_limit - clock.seconds();
   const run::MulticlassResult run = run::run(problem, *solver, remaining);
-  result.outputs.resize(k);
-  parallel_for(k, [&](std::size_t l) {
-    result.outputs[l] = {.w = column_of(run.w, l, k),
-                         .b = run.b.empty() ? 0.0 : run.b[l],
-                         .beta = column_of(run.beta, l, k),
-                         .certificate = run.certificate,
-                         .bias_range = {},
-                         .status = run.status,
-                         .passes = run.passes};
-  });
+  solver.reset();  // what it held serves for what follows
+  result.outputs.resize(k, {.w = {},
+                            .b = 0.0,
+                            .beta = {},
+                            .certificate = run.certificate,
+                            .bias_range = {},
+                            .status = run.status,
+                            .passes = run.passes});
+  for (std::size_t l = 0; l < run.b.size(); ++l) result.outputs[l].b = run.b[l];
+  take_apart(run.w, result.outputs, &Output::w);
+  take_apart(run.beta, result.outputs, &Output::beta);
   result.solver = entry.name;
   result.status = run.status;
   result.passes = run.passes;

@@ -53,7 +53,7 @@ struct Result : Outcome {
 
 // Laid out as in problem::MulticlassPrimal and MulticlassDual.
 struct MulticlassResult : Outcome {
-  std::vector<double> w;
+  LargeVector w;
   std::vector<double> b;  // empty without a free bias
   std::vector<double> beta;
 };

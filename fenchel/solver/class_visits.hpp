@@ -1,6 +1,5 @@
 // Which rows a sweep of multiclass dual ascent visits, and in which order. Rows whose visits change nothing rest for a while, longer
-// each time; a sweep over everybody who is awake may be followed by some over the rows that matter most. That only orders the
-// work: every row comes back.
+// each time. That only orders the work: every row comes back.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +22,6 @@ class ClassVisits {
   // Those visited who have been idle more than once fall asleep.
   void rest();
   void wake();
-  // Another sweep over those of the order for which keep(row), in another order.
-  template <class Keep>
-  void draw_again(Keep&& keep) {
-    std::size_t begin = 0, kept = 0;
-    for (RowVisits::Window& window : windows_) {
-      for (std::size_t n = begin; n < window.end; ++n) {
-        if (keep(order_[n])) order_[kept++] = order_[n];
-      }
-      begin = window.end;
-      window.end = kept;
-    }
-    order_.resize(kept);
-    shuffle_within_windows(1);
-  }
 
   [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
   [[nodiscard]] std::span<const RowVisits::Window> windows() const { return windows_; }

@@ -99,7 +99,7 @@ problem::MulticlassProblem FoldedColumns::problem() const {
   return result;
 }
 
-void FoldedColumns::expand(std::span<const double> w, std::vector<double>& expanded) const {
+void FoldedColumns::expand(std::span<const double> w, LargeVector& expanded) const {
   const std::size_t k = asked_.classes();
   expanded.resize(asked_.dimension() * k);
   for_each_block(places_.size(), [&](std::size_t begin, std::size_t end) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/problem/multiclass.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
@@ -29,7 +30,7 @@ class FoldedColumns {
   // The problem on folded columns; a view of this object.
   [[nodiscard]] problem::MulticlassProblem problem() const;
   // The weights of the problem asked.
-  void expand(std::span<const double> w, std::vector<double>& expanded) const;
+  void expand(std::span<const double> w, LargeVector& expanded) const;
   [[nodiscard]] double share() const;  // of the entries asked that are left
   [[nodiscard]] std::size_t classes() const { return asked_.classes(); }
 
@@ -75,7 +76,7 @@ class FoldedSolver final : public MulticlassSolver {
   const FoldedColumns& columns_;
   std::unique_ptr<MulticlassSolver> solver_;
   double owed_;            // passes that folding took: two over one class
-  std::vector<double> w_;  // last offered
+  LargeVector w_;  // last offered
 };
 
 }  // namespace fenchel::solver

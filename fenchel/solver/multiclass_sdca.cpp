@@ -15,11 +15,12 @@ namespace {
 constexpr std::uint64_t epochs_between_inductions = 50;
 constexpr std::size_t rows_to_sample = 2048;
 constexpr double kappa_factor = 10.0;  // as in dual_ascent.cpp
-// Two blocks pay where a part of the sweep is long against the copies of the weights and against starting a thread; as in
-// dual_ascent.cpp, with entries counted once a class.
+// Two blocks pay where a sweep, with entries counted once a class, is long against the copies of the weights and against starting
+// a thread. Losses with corners want more: their blocks need more epochs, at wide weights (20news-tfidf, sector.scale) as many
+// more as two threads save.
 constexpr double copies_repaid = 4.0;
+constexpr double copies_repaid_at_corners = 40.0;
 constexpr double least_work = 1 << 20;
-constexpr double classes_supported = 3.0;  // a row's own one among them, more or less
 // Sweeps over the support after one over everything: how many at most, and the part of its mean gain from a row with which a row
 // still takes part. Parts of 0.01 to 0.1 take about the same time on letter.scale, 20news-tfidf and usps, 0.3 and 1 more.
 constexpr int most_support_sweeps = 50;
@@ -47,11 +48,13 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       map_(problem.design, problem.classes()),
       stride_(kernel::padded(problem.classes())),
       plain_(problem.penalty.uniform() && problem.penalty.base().l1 == 0.0),
+      cornered_(std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)),
       shares_(shares_of(problem.sample)),
       visits_(problem.design.matrix, shares_, conduct),
       gains_(problem.rows(), 0.0),
       beta_(problem.rows() * problem.classes(), 0.0),
       stored_(problem.dimension() * stride_, 0.0),
+      seed_(conduct.seed),
       blocks_(conduct.ascent.blocks),
       sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
   const std::size_t strengths = problem_.penalty.uniform() ? 1 : problem_.dimension();
@@ -134,34 +137,21 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep() {
   return total;
 }
 
-double MulticlassSdca::work_of(std::size_t rows) const {
-  const double entries = static_cast<double>(data::nonzeros(problem_.design.matrix)) *
-                         (static_cast<double>(rows) / static_cast<double>(problem_.rows()));
-  return entries * (supported_ ? classes_supported : static_cast<double>(problem_.classes()));
-}
-
-double MulticlassSdca::work_repaid(double copies) const {
-  // One by one, a class takes as long as a vector of them in a sweep over all.
-  const double least = supported_ ? least_work / static_cast<double>(kernel::lanes) : least_work;
-  return std::max(copies * copies_repaid * static_cast<double>(stored_.size()), least);
+std::size_t MulticlassSdca::blocks_for(std::size_t rows) const {
+  if (blocks_ > 0) return std::min(blocks_, rows);
+  const double work = static_cast<double>(data::nonzeros(problem_.design.matrix)) *
+                      (static_cast<double>(rows) / static_cast<double>(problem_.rows())) *
+                      static_cast<double>(problem_.classes());
+  const double copies = 2.0 * static_cast<double>(stored_.size());
+  const double repaid = copies * (cornered_ ? copies_repaid_at_corners : copies_repaid);
+  return plain_ && work >= std::max(repaid, least_work) ? std::min<std::size_t>(2, rows) : 1;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
-  const double work = work_of(order.size());
-  const bool pays = plain_ && work >= work_repaid(2);
-  const std::size_t blocks = std::min(blocks_ > 0 ? blocks_ : pays ? 2 : 1, std::max<std::size_t>(order.size(), 1));
-  if (blocks == 1) {
-    kernel::MulticlassSweepState state = state_of(order);
-    return run(state);
-  }
-  const double part = work_repaid(static_cast<double>(blocks));
-  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(work / part), 1, order.size());
-  kernel::MulticlassSweepReport report;
-  for (std::size_t k = 0; k < parts; ++k) {
-    const std::size_t begin = k * order.size() / parts, end = (k + 1) * order.size() / parts;
-    report.add(sweep_blocks(order.subspan(begin, end - begin), blocks));
-  }
-  return report;
+  if (order.empty()) return {};
+  const std::size_t blocks = blocks_for(order.size());
+  while (workers_.size() < blocks) workers_.emplace_back(seed_ + workers_.size() + 1);
+  return blocks > 1 ? sweep_blocks(order, blocks) : work_on(state_of(order), workers_.front());
 }
 
 double MulticlassSdca::passes_of(double work) const {
@@ -169,85 +159,86 @@ double MulticlassSdca::passes_of(double work) const {
   return work / (entries * static_cast<double>(problem_.classes()));
 }
 
-void MulticlassSdca::sweep_support(kernel::MulticlassSweepReport& report) {
-  if (!plain_ || !std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss)) return;
-  if (visits_.windows().size() > 1) return;  // each of these sweeps would read the disk once more
-  supported_ = true;
+kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepState state, Block& block) {
+  kernel::MulticlassSweepReport report = run(state);
+  if (report.changed && plain_ && cornered_) sweep_support(state, block, report);
+  return report;
+}
+
+void MulticlassSdca::sweep_support(kernel::MulticlassSweepState state, Block& block,
+                                   kernel::MulticlassSweepReport& report) {
   const std::size_t k = problem_.classes();
-  const double least =
-      part_of_mean_gain * report.gain / static_cast<double>(std::max<std::size_t>(visits_.order().size(), 1));
-  supports_.gather(beta_, problem_.sample.targets, k, [&](std::size_t i) { return gains_[i] >= least; });
-  for (int t = 0; t < most_support_sweeps; ++t) {
-    visits_.draw_again([&](std::uint32_t i) { return gains_[i] >= least && supports_.any(i); });
-    if (visits_.order().empty()) break;
-    report.work += sweep().work;
+  const double least = part_of_mean_gain * report.gain / static_cast<double>(state.order.size());
+  block.supports.rows.clear();
+  for (const std::uint32_t i : state.order) {
+    if (gains_[i] >= least) block.supports.rows.push_back(i);
   }
-  supports_.scatter(beta_, k);
-  supported_ = false;
+  block.supports.gather(beta_, problem_.sample.targets, k);
+  block.order = block.supports.rows;
+  state.supports = &block.supports;
+  for (int t = 0; t < most_support_sweeps; ++t) {
+    std::erase_if(block.order, [&](std::uint32_t i) { return !(gains_[i] >= least && block.supports.any(i)); });
+    if (block.order.empty()) break;
+    block.random.shuffle(std::span(block.order));
+    state.order = block.order;
+    report.work += run(state).work;
+  }
+  block.supports.scatter(beta_, k);
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
                                                            std::size_t blocks) {
-  copies_.resize(blocks);
-  biases_.resize(blocks);
-  const std::span<const double> before = duals();
-  beta_before_.clear();  // nothing of it is kept
-  beta_before_.resize(before.size());
-  for (const std::uint32_t i : order) {
-    const auto [begin, end] = duals_of(i);
-    for (std::size_t e = begin; e < end; ++e) beta_before_[e] = before[e];
-  }
+  const std::size_t k = problem_.classes();
+  beta_before_.resize(beta_.size());
+  for (const std::uint32_t i : order) std::copy_n(&beta_[i * k], k, &beta_before_[i * k]);
   std::vector<kernel::MulticlassSweepReport> reports(blocks);
-  parallel_for(blocks, [&](std::size_t block) {
-    copies_[block] = stored_;
-    biases_[block] = b_;
-    const std::size_t begin = block * order.size() / blocks, end = (block + 1) * order.size() / blocks;
+  parallel_for(blocks, [&](std::size_t b) {
+    Block& block = workers_[b];
+    block.stored = stored_;
+    block.b = b_;
+    const std::size_t begin = b * order.size() / blocks, end = (b + 1) * order.size() / blocks;
     kernel::MulticlassSweepState state = state_of(order.subspan(begin, end - begin));
-    state.stored = copies_[block];
-    state.b = biases_[block];
+    state.stored = block.stored;
+    state.b = block.b;
     state.caution = sigma_;
-    reports[block] = run(state);
+    reports[b] = work_on(state, block);
   });
-  merge(order);
+  merge(order, blocks);
   kernel::MulticlassSweepReport total;
   for (const kernel::MulticlassSweepReport& report : reports) total.add(report);
   return total;
 }
 
-std::pair<std::size_t, std::size_t> MulticlassSdca::duals_of(std::uint32_t i) const {
-  if (supported_) return {supports_.first[i], supports_.first[i + 1]};
-  return {std::size_t{i} * problem_.classes(), (std::size_t{i} + 1) * problem_.classes()};
-}
-
 // Adds the blocks' changes with the step nu of dual_ascent.hpp.
-void MulticlassSdca::merge(std::span<const std::uint32_t> order) {
+void MulticlassSdca::merge(std::span<const std::uint32_t> order, std::size_t blocks) {
   const double caution = sigma_;
+  const std::span<const Block> workers = std::span(workers_).first(blocks);
   double nu = 1.0;
   if (plain_) {
-    const std::size_t blocks = copies_.size();
     BlockNorms norms = block_sum<BlockNorms>(stored_.size(), [&](std::size_t e, BlockNorms& local) {
-      local.measure(1.0 / inverse_l2_.front(), blocks, [&](std::size_t k) { return copies_[k][e] - stored_[e]; });
+      local.measure(1.0 / inverse_l2_.front(), blocks,
+                    [&](std::size_t k) { return workers[k].stored[e] - stored_[e]; });
     });
     for (std::size_t l = 0; l < b_.size(); ++l) {
-      norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return biases_[k][l] - b_[l]; });
+      norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return workers[k].b[l] - b_[l]; });
     }
     nu = norms.step(blocks, sigma_);
   }
-  const auto add = [factor = nu / caution](const auto& copies, double& entry, std::size_t e) {
+  const double factor = nu / caution;
+  const auto add = [&](auto part, double& entry, std::size_t e) {
     double sum = 0.0;
-    for (const auto& copy : copies) sum += copy[e] - entry;
+    for (const Block& block : workers) sum += (block.*part)[e] - entry;
     entry += factor * sum;
   };
   for_each_block(stored_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t e = begin; e < end; ++e) add(copies_, stored_[e], e);
+    for (std::size_t e = begin; e < end; ++e) add(&Block::stored, stored_[e], e);
   });
-  for (std::size_t l = 0; l < b_.size(); ++l) add(biases_, b_[l], l);
+  for (std::size_t l = 0; l < b_.size(); ++l) add(&Block::b, b_[l], l);
   if (nu == 1.0) return;
-  const std::span<double> after = duals();
+  const std::size_t k = problem_.classes();
   for (const std::uint32_t i : order) {
-    const auto [begin, end] = duals_of(i);
-    for (std::size_t e = begin; e < end; ++e) {
-      after[e] = std::max(0.0, beta_before_[e] + nu * (after[e] - beta_before_[e]));
+    for (std::size_t e = i * k; e < (i + 1) * k; ++e) {
+      beta_[e] = std::max(0.0, beta_before_[e] + nu * (beta_[e] - beta_before_[e]));
     }
   }
 }
@@ -267,7 +258,6 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
           .constant = problem_.design.constant,
           .idle = visits_.idle(),
           .gains = gains_,
-          .supports = supported_ ? &supports_ : nullptr,
           .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U};  // odd, as in dual_ascent.cpp
 }
 
@@ -295,7 +285,6 @@ double MulticlassSdca::step() {
   kernel::MulticlassSweepReport report = sweep();
   visits_.rest();
   const bool complete = visits_.complete();
-  if (report.changed) sweep_support(report);
   passes += passes_of(report.work);
 
   // Recentring, as in dual_ascent.cpp.
@@ -313,8 +302,7 @@ double MulticlassSdca::step() {
   // less.
   estimate_ = {.gap = credit_ * report.visited_shares * sampled * report.sampled_terms + imbalance,
                .scatter = mean_.empty() ? 1.6 : 0.8};
-  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
-  estimate_.primal = plain_ && !cornered  // nobody rests for long then, and the conjugates are dear
+  estimate_.primal = plain_ && !cornered_  // nobody rests for long then, and the conjugates are dear
                          ? report.visited_shares * sampled * report.sampled_losses + last_conjugate_
                          : dual_value() + estimate_.gap;
   const bool settled = !report.changed && drift == 0.0;

@@ -7,7 +7,7 @@
 //
 // A sweep over everything is followed by some over each row's own class and those with a dual variable that is not 0, the
 // support (as LIBLINEAR leaves out classes), and only over the rows that gained most of what the last one did: these are
-// shorter, and only order the work, too.
+// shorter, and only order the work, too. With several blocks each does both, before they are merged.
 //
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
 // candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
@@ -58,24 +58,33 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] bool offers_multiples() const;
   void offer_best_multiple();  // of them
   [[nodiscard]] double dual_value() const;
+  // What rows are worked on with, a block of them side by side with others.
+  struct Block {
+    explicit Block(std::uint64_t seed) : random(seed) {}
+
+    Random random;          // for sweeps over the support
+    LargeVector stored;     // the block's copy of the weights, where there are several blocks
+    std::vector<double> b;  // and of the biases
+    kernel::ClassSupports supports;
+    std::vector<std::uint32_t> order;  // of these, to visit now
+  };
   kernel::MulticlassSweepReport sweep();
-  void sweep_support(kernel::MulticlassSweepReport& report);  // adds its work
+  // Sweeps over the rows of the state, and then over their support.
+  kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
+  void sweep_support(kernel::MulticlassSweepState state, Block& block, kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
-  [[nodiscard]] double work_of(std::size_t rows) const;  // nonzeros x classes
-  [[nodiscard]] double passes_of(double work) const;
-  [[nodiscard]] double work_repaid(double copies) const;  // that many copies of the weights are worth
+  [[nodiscard]] std::size_t blocks_for(std::size_t rows) const;
+  [[nodiscard]] double passes_of(double work) const;  // nonzeros x classes
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
-  void merge(std::span<const std::uint32_t> order);
-  // The dual variables that sweeps are over, and where those of a row lie among them.
-  [[nodiscard]] std::span<double> duals() { return supported_ ? std::span(supports_.beta) : std::span(beta_); }
-  [[nodiscard]] std::pair<std::size_t, std::size_t> duals_of(std::uint32_t i) const;
+  void merge(std::span<const std::uint32_t> order, std::size_t blocks);
 
   problem::MulticlassProblem problem_;
   data::ClassMap map_;
   std::size_t stride_;
   bool plain_;                  // whether weights are stored, not u
+  bool cornered_;               // whether most dual variables of the loss are 0
   std::vector<double> shares_;  // c_i / sum c
   ClassVisits visits_;
   std::vector<double> gains_;            // of the dual, by the last visit to the row
@@ -88,13 +97,11 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
   double bias_step_ = 0.0;
-  std::size_t blocks_;                       // 0: chosen from the data
-  double sigma_;                             // the blocks' caution
-  std::vector<LargeVector> copies_;          // of stored_, one a block
-  std::vector<std::vector<double>> biases_;  // of b_
-  LargeVector beta_before_;                  // of the rows that blocks work on
-  bool supported_ = false;                   // whether sweeps are over `supports_`, and not over all
-  kernel::ClassSupports supports_;
+  std::uint64_t seed_;
+  std::size_t blocks_;  // 0: chosen from the data
+  double sigma_;        // the blocks' caution
+  std::vector<Block> workers_;
+  LargeVector beta_before_;  // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave

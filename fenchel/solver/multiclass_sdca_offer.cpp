@@ -91,10 +91,7 @@ void MulticlassSdca::offer_best_multiple() {
   estimate_ = {.gap = gap, .primal = best.value};
 }
 
-bool MulticlassSdca::offers_multiples() const {
-  const bool cornered = std::visit([](const auto& loss) { return loss.sparse_dual; }, problem_.loss);
-  return cornered && plain_ && center_.empty();
-}
+bool MulticlassSdca::offers_multiples() const { return cornered_ && plain_ && center_.empty(); }
 
 void MulticlassSdca::prepare_offer() {
   if (prepared_ == epoch_) return;

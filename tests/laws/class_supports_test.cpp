@@ -14,24 +14,27 @@ const std::vector<double> all{
     0.9, 0.2,  0.0, 0.3,   // its own class is not part of the support
     0.0, 0.0,  0.0, 0.5,   // nothing but its own class
     0.1, 0.25, 0.4, 0.05,  //
-    0.2, 0.3,  0.5, 0.0,   // not wanted
+    0.2, 0.3,  0.5, 0.0,   // not gathered
 };
 
 ClassSupports gathered() {
   ClassSupports supports;
-  supports.gather(all, targets, classes, [](std::size_t i) { return i != 3; });
+  supports.rows = {2, 0, 1};
+  supports.gather(all, targets, classes);
   return supports;
 }
 
 TEST(ClassSupports, HoldWhatIsAboveZeroWithoutTheOwnClass) {
   const ClassSupports supports = gathered();
-  EXPECT_EQ(supports.first, (std::vector<std::size_t>{0, 2, 2, 5, 5}));
-  EXPECT_EQ(supports.classes, (std::vector<std::uint32_t>{1, 3, 0, 2, 3}));
-  EXPECT_EQ(supports.beta, (std::vector<double>{0.2, 0.3, 0.1, 0.4, 0.05}));
+  EXPECT_EQ(supports.of_row[2].first, 0U);
+  EXPECT_EQ(supports.of_row[2].last, 3U);
+  EXPECT_EQ(supports.of_row[0].first, 3U);
+  EXPECT_EQ(supports.of_row[0].last, 5U);
+  EXPECT_EQ(supports.classes, (std::vector<std::uint32_t>{0, 2, 3, 1, 3}));
+  EXPECT_EQ(supports.beta, (std::vector<double>{0.1, 0.4, 0.05, 0.2, 0.3}));
   EXPECT_TRUE(supports.any(0));
   EXPECT_FALSE(supports.any(1));
   EXPECT_TRUE(supports.any(2));
-  EXPECT_FALSE(supports.any(3));
 }
 
 TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
@@ -39,8 +42,8 @@ TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
   std::vector<double> same = all;
   supports.scatter(same, classes);
   EXPECT_EQ(same, all);
-  supports.beta[1] = 0.0;
-  supports.beta[3] = 0.7;
+  supports.beta[4] = 0.0;
+  supports.beta[1] = 0.7;
   std::vector<double> changed = all, expected = all;
   expected[3] = 0.0;
   expected[2 * classes + 2] = 0.7;
@@ -50,10 +53,12 @@ TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
 
 TEST(ClassSupports, AreGatheredAnew) {
   ClassSupports supports = gathered();
-  supports.gather(all, targets, classes, [](std::size_t i) { return i == 3; });
-  EXPECT_EQ(supports.first, (std::vector<std::size_t>{0, 0, 0, 0, 2}));
+  supports.rows = {3};
+  supports.gather(all, targets, classes);
+  EXPECT_EQ(supports.of_row[3].first, 0U);
   EXPECT_EQ(supports.beta, (std::vector<double>{0.2, 0.3}));
-  supports.gather(all, targets, classes, [](std::size_t /*i*/) { return false; });
+  supports.rows.clear();
+  supports.gather(all, targets, classes);
   EXPECT_TRUE(supports.beta.empty());
 }
 
