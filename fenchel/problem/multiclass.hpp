@@ -2,9 +2,14 @@
 // one bias b_l a class l, and a loss that sees all k scores of a row. Views and values, as in problem.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 
+#include "fenchel/base/large_vector.hpp"
+#include "fenchel/base/sum.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/loss/any_vector.hpp"
 #include "fenchel/penalty/separable.hpp"
@@ -24,12 +29,22 @@ struct MulticlassProblem {
   [[nodiscard]] std::size_t classes() const { return sample.classes; }
 };
 
-// What a solver offers. Views into the solver.
+// What a solver offers. Views into the solver, or into what it made for this offer alone.
 struct MulticlassCandidate {
   std::span<const double> w;  // the k numbers of a feature side by side
   std::span<const double> b;  // k; empty: zeros
   std::span<const double>
       beta;  // the k numbers of a row side by side; empty: the certificate takes the loss's gradient
+  std::unique_ptr<LargeVector> own{};  // holds w where the solver does not; whoever needs a copy may take it
+
+  [[nodiscard]] LargeVector take_weights() && {
+    if (own) return std::move(*own);
+    LargeVector copy(w.size());
+    for_each_block(w.size(), [&](std::size_t begin, std::size_t end) {
+      std::copy_n(w.data() + begin, end - begin, copy.data() + begin);
+    });
+    return copy;
+  }
 };
 
 }  // namespace fenchel::problem

@@ -205,25 +205,24 @@ MulticlassCertifier::MulticlassCertifier(const MulticlassProblem& problem)
 }
 
 MulticlassPrimal MulticlassCertifier::primal(std::span<const double> w, std::span<const double> b) const {
-  return located(w, b, false);
+  return located({w.begin(), w.end()}, b, false);
 }
 
 MulticlassPrimal MulticlassCertifier::primal_with_best_bias(std::span<const double> w,
                                                             std::span<const double> b) const {
-  return located(w, b, problem_.free_bias);
+  return located({w.begin(), w.end()}, b, problem_.free_bias);
 }
 
-MulticlassPrimal MulticlassCertifier::located(std::span<const double> w, std::span<const double> b,
-                                              bool search) const {
-  MulticlassPrimal point{.w = LargeVector(w.size()),
+MulticlassPrimal MulticlassCertifier::primal_with_best_bias(LargeVector&& w, std::span<const double> b) const {
+  return located(std::move(w), b, problem_.free_bias);
+}
+
+MulticlassPrimal MulticlassCertifier::located(LargeVector w, std::span<const double> b, bool search) const {
+  MulticlassPrimal point{.w = std::move(w),
                          .b = {b.begin(), b.end()},
                          .z = LargeVector(problem_.rows() * problem_.classes()),
                          .z_error = LargeVector(problem_.rows())};
-  for_each_block(w.size(), [&](std::size_t begin, std::size_t end) {
-    std::copy(w.begin() + static_cast<std::ptrdiff_t>(begin), w.begin() + static_cast<std::ptrdiff_t>(end),
-              point.w.begin() + static_cast<std::ptrdiff_t>(begin));
-  });
-  map_.margins(w, point.z, point.z_error);
+  map_.margins(point.w, point.z, point.z_error);
   if (search) {
     point.b.resize(problem_.classes(), 0.0);
     point.b = risk::best_biases(problem_.loss, problem_.sample, point.z, std::move(point.b));

@@ -43,6 +43,7 @@ class MulticlassCertifier {
   [[nodiscard]] MulticlassPrimal primal(std::span<const double> w, std::span<const double> b) const;
   // Evaluates W with the best free bias found from `b`; one pass.
   [[nodiscard]] MulticlassPrimal primal_with_best_bias(std::span<const double> w, std::span<const double> b) const;
+  [[nodiscard]] MulticlassPrimal primal_with_best_bias(LargeVector&& w, std::span<const double> b) const;
 
   // Makes beta feasible and evaluates it; one pass.
   [[nodiscard]] MulticlassDual dual(std::span<const double> beta) const;
@@ -55,7 +56,7 @@ class MulticlassCertifier {
   [[nodiscard]] Certificate pair(const MulticlassPrimal& primal, const MulticlassDual& dual) const;
 
  private:
-  [[nodiscard]] MulticlassPrimal located(std::span<const double> w, std::span<const double> b, bool search) const;
+  [[nodiscard]] MulticlassPrimal located(LargeVector w, std::span<const double> b, bool search) const;
   void evaluate(MulticlassPrimal& point) const;
   void evaluate(MulticlassDual& point) const;
 

@@ -67,7 +67,7 @@ std::optional<solver::FoldedColumns> folded_columns_for(const problem::Multiclas
 }
 
 // Gives the numbers that lie row by row, one an output side by side, to a vector of each output.
-void take_apart(std::span<const double> values, std::span<Output> outputs, std::vector<double> Output::* part) {
+void take_apart(std::span<const double> values, std::span<Output> outputs, std::vector<double> Output::*part) {
   const std::size_t rows = values.size() / outputs.size();
   parallel_for(outputs.size(), [&](std::size_t l) { (outputs[l].*part).resize(rows); });
   for_each_block(rows, [&](std::size_t begin, std::size_t end) {

@@ -42,8 +42,8 @@ class Incumbent : public Keeper {
   Incumbent(const Problem& problem, Solver& solver) : certifier(problem), method(solver) {}
 
   void certify() override {
-    const auto candidate = method.candidate();
-    Primal primal = certifier.primal_with_best_bias(candidate.w, candidate.b);
+    auto candidate = method.candidate();
+    Primal primal = certifier.primal_with_best_bias(weights_of(candidate), candidate.b);
     Dual dual = dual_of(candidate, primal);
     // Written so that a point whose value is not a number is replaced, and never replaces one.
     const bool better_primal =
@@ -71,6 +71,10 @@ class Incumbent : public Keeper {
   problem::Certificate best_pair;
 
  private:
+  static std::span<const double> weights_of(const problem::Candidate& candidate) { return candidate.w; }
+  static LargeVector weights_of(problem::MulticlassCandidate& candidate) {
+    return std::move(candidate).take_weights();
+  }
   Dual dual_of(const problem::Candidate& candidate, const Primal& primal) const {
     return candidate.alpha.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.alpha);
   }

@@ -125,8 +125,10 @@ FoldedSolver::FoldedSolver(const FoldedColumns& columns, Make make)
 
 problem::MulticlassCandidate FoldedSolver::candidate() {
   problem::MulticlassCandidate offered = solver_->candidate();
-  columns_.expand(offered.w, w_);
-  offered.w = w_;
+  auto expanded = std::make_unique<LargeVector>();
+  columns_.expand(offered.w, *expanded);
+  offered.w = *expanded;
+  offered.own = std::move(expanded);
   return offered;
 }
 

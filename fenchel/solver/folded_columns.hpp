@@ -75,8 +75,7 @@ class FoldedSolver final : public MulticlassSolver {
  private:
   const FoldedColumns& columns_;
   std::unique_ptr<MulticlassSolver> solver_;
-  double owed_;            // passes that folding took: two over one class
-  LargeVector w_;  // last offered
+  double owed_;  // passes that folding took: two over one class
 };
 
 }  // namespace fenchel::solver

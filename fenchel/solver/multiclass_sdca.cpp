@@ -53,10 +53,14 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       visits_(problem.design.matrix, shares_, conduct),
       gains_(problem.rows(), 0.0),
       beta_(problem.rows() * problem.classes(), 0.0),
-      stored_(problem.dimension() * stride_, 0.0),
+      stored_(problem.dimension() * stride_),
       seed_(conduct.seed),
       blocks_(conduct.ascent.blocks),
       sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
+  // Several threads ask the system for the memory.
+  for_each_block(stored_.size(), [&](std::size_t begin, std::size_t end) {
+    std::fill_n(stored_.begin() + static_cast<std::ptrdiff_t>(begin), end - begin, 0.0);
+  });
   const std::size_t strengths = problem_.penalty.uniform() ? 1 : problem_.dimension();
   std::vector<double> scale(problem_.dimension());
   for (std::size_t j = 0; j < scale.size(); ++j) scale[j] = 1.0 / problem_.penalty[j].l2;

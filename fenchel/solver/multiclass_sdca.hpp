@@ -108,7 +108,7 @@ class MulticlassSdca final : public MulticlassSolver {
   double owed_ = 0.0;            // passes that candidates took
   double last_conjugate_ = 0.0;  // of the penalty, at the last weights
   std::uint64_t epoch_ = 0;
-  std::optional<std::uint64_t> prepared_;  // the epoch whose offer stands in w_
+  std::optional<std::uint64_t> prepared_;  // the epoch whose offer stands in w_, until it goes with a candidate
 };
 
 }  // namespace fenchel::solver

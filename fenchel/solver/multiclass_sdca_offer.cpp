@@ -1,6 +1,8 @@
 // The weights that sdca offers: a running mean of its own, or the best multiple of that.
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
@@ -34,19 +36,19 @@ void MulticlassSdca::write_weights(std::span<const double> from) {
 // Their mean, over many epochs where these gain little by little, of the last ones alone where every epoch gains far less than the
 // one before; and the penalty's conjugate, in the same walk.
 void MulticlassSdca::take_stock(double gain) {
-  double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
+  const double newest = std::max(least_newest, 1.0 - gain / std::max(last_gain_, gain));
   last_gain_ = gain;
-  if (mean_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss)) {
-    mean_.resize(stored_.size(), 0.0);
-    newest = 1.0;
-  }
+  const bool first = mean_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss);
+  if (first) mean_.resize(stored_.size());
   if (!plain_) write_weights(stored_);
   const std::size_t k = problem_.classes();
   const auto sum = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& local) {
     const double* const stored = &stored_[j * stride_];
     if (!mean_.empty()) {
       double* const mean = &mean_[j * stride_];
-      for (std::size_t l = 0; l < stride_; ++l) mean[l] += newest * (stored[l] - mean[l]);
+      for (std::size_t l = 0; l < stride_; ++l) {
+        mean[l] = first ? stored[l] : mean[l] + newest * (stored[l] - mean[l]);
+      }
     }
     // g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is the penalty itself, too.
     const double* const w = plain_ ? stored : &w_[j * k];
@@ -102,7 +104,9 @@ void MulticlassSdca::prepare_offer() {
 
 problem::MulticlassCandidate MulticlassSdca::candidate() {
   prepare_offer();
-  return {.w = w_, .b = center_, .beta = beta_};
+  prepared_.reset();  // the weights go with the offer
+  auto own = std::make_unique<LargeVector>(std::move(w_));
+  return {.w = *own, .b = center_, .beta = beta_, .own = std::move(own)};
 }
 
 }  // namespace fenchel::solver
