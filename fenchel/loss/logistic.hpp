@@ -23,21 +23,31 @@ inline double sigmoid(double u) {
 // within 4 ulp, that is 8 u relatively; all other constants follow from this one.
 namespace divergence {
 
-// h(t) from above, for t >= -1. The series leaves out less than u / 2 relatively; rounding adds less than 6 u.
+// h(t) / t^2 by its series up to t^(Last - 2).
+template <int Last>
+double entropy_series(double t) {
+  double sum = 0.0;
+  for (int k = Last; k >= 2; --k) sum = 1.0 / (k * (k - 1)) - t * sum;
+  return sum;
+}
+
+// h(t) from above, for t >= -1. The series leave out less than u / 2 relatively; rounding adds less than 6 u.
 inline double entropy_up(double t) {
-  if (std::fabs(t) < 0.125) {
-    double sum = 0.0;
-    for (int k = 17; k >= 2; --k) sum = 1.0 / (k * (k - 1)) - t * sum;
-    return widen(t * t * sum, 8);
-  }
+  if (std::fabs(t) < 0x1p-10) return widen(t * t * entropy_series<7>(t), 8);
+  if (std::fabs(t) < 0.125) return widen(t * t * entropy_series<17>(t), 8);
   if (t <= -1.0) return 1.0;
   const double product = (1.0 + t) * std::log1p(t);
   return (product - t) + 16 * unit_roundoff * (std::fabs(product) + std::fabs(t));
 }
 
+struct Bound {
+  double divergence;
+  double distance;  // |a - p| at most
+};
+
 // 0 <= m <= 690, with a + tail for a. Here p and a - p are known to a few roundoffs of p and of themselves; h takes
 // their ratio pushed outward.
-inline double moderate(double m, double a, double tail) {
+inline Bound moderate(double m, double a, double tail) {
   const double e = std::exp(-m);
   const double p = e / (1.0 + e);       // <= 1/2; 8 u from exp, 2 u of its own
   const double rest = 1.0 / (1.0 + e);  // 1 - p; 4 u from exp, 2 u of its own
@@ -50,7 +60,7 @@ inline double moderate(double m, double a, double tail) {
   const bool in_doubt = std::fabs(difference) <= uncertainty;
   const double at_p = entropy_up(in_doubt || difference < 0.0 ? std::max(-1.0, -t) : t);
   const double at_rest = entropy_up(in_doubt || difference > 0.0 ? std::max(-1.0, -s) : s);
-  return widen(widen(p * at_p, 14) + widen(rest * at_rest, 10));
+  return {.divergence = widen(widen(p * at_p, 14) + widen(rest * at_rest, 10)), .distance = distance};
 }
 
 // m > 690, where p < 1e-299, with b for 1 - a:  a (m + log a) + b log b + log(1 + exp(-m)), the last term being part
@@ -84,14 +94,22 @@ struct Logistic {
     return a <= 0.0 || a >= 1.0 ? 0.0 : a * std::log(a) + (1.0 - a) * std::log1p(-a);
   }
   [[nodiscard]] double fenchel_young(double y, double z, double alpha) const {
-    const double m = y * z;
-    const double a = y * alpha;
-    const TwoSum b = two_sum(1.0, -a);  // 1 - a, exactly
-    const bool mirrored = m < 0.0;      // (a, m) and (1 - a, -m) have the same divergence
-    if (std::fabs(m) > 690.0) {
-      return mirrored ? divergence::extreme(-m, b.sum, a) : divergence::extreme(m, a, b.sum);
+    return fenchel_young_and_distance(y, z, alpha).divergence;
+  }
+  // Near z the divergence D has D' = a - p up to its sign, and D'' <= 1/4; phi has |phi'| = p <= phi, and p grows by less than 1 %
+  // in a hundredth.
+  [[nodiscard]] Nearby fenchel_young_near(double y, double z, double error, double alpha) const {
+    const divergence::Bound here = fenchel_young_and_distance(y, z, alpha);
+    return {.at = here.divergence, .most = widen(here.divergence + error * (here.distance + 0.125 * error), 8)};
+  }
+  [[nodiscard]] Nearby value_near(double y, double z, double error) const {
+    const double here = value(y, z);
+    constexpr double large_for_p = 0.01,
+                     small_for_value = 1e-290;  // where the value is no longer exact to some roundoffs
+    if (error > large_for_p || here < small_for_value) {
+      return {.at = here, .most = std::max(value(y, z - error), value(y, z + error))};
     }
-    return mirrored ? divergence::moderate(-m, b.sum, b.error) : divergence::moderate(m, a, 0.0);
+    return {.at = here, .most = here + 1.02 * error * std::min(here, 1.0)};
   }
   [[nodiscard]] double smoothness() const { return 4.0; }
   // Safeguarded Newton for the logit u of the new a, the root of the increasing h(u) = u + m + q (sigmoid(u) - a), until
@@ -123,6 +141,17 @@ struct Logistic {
   }
 
  private:
+  static divergence::Bound fenchel_young_and_distance(double y, double z, double alpha) {
+    const double m = y * z;
+    const double a = y * alpha;
+    const TwoSum b = two_sum(1.0, -a);  // 1 - a, exactly
+    const bool mirrored = m < 0.0;      // (a, m) and (1 - a, -m) have the same divergence
+    if (std::fabs(m) > 690.0) {
+      return {.divergence = mirrored ? divergence::extreme(-m, b.sum, a) : divergence::extreme(m, a, b.sum),
+              .distance = 1.0};
+    }
+    return mirrored ? divergence::moderate(-m, b.sum, b.error) : divergence::moderate(m, a, 0.0);
+  }
   // Where curvature is small the root is near -m, else near the old logit, which costs two logarithms.
   static double starting_logit(double a, double m, double q) {
     constexpr double small_curvature = 4.0;  // h' is then between 1 and 2
@@ -131,6 +160,6 @@ struct Logistic {
   }
 };
 
-static_assert(CurvedLoss<Logistic> && DualStepLoss<Logistic>);
+static_assert(CurvedLoss<Logistic> && DualStepLoss<Logistic> && NearbyLoss<Logistic>);
 
 }  // namespace fenchel::loss

@@ -49,6 +49,20 @@ concept DualStepLoss = Loss<L> && requires(const L loss, double y, double alpha,
   { loss.dual_step(y, alpha, z, q) } -> std::same_as<double>;
 };
 
+// A quantity at a point, and the most that it may be near there.
+struct Nearby {
+  double at = 0.0;
+  double most = 0.0;
+};
+
+template <class L>
+concept NearbyLoss = Loss<L> && requires(const L loss, double y, double z, double error, double alpha) {
+  // phi(y, z) and phi*(-alpha) + phi(y, z) + alpha z, each as above and with the most over [z - error, z + error]: for losses whose
+  // evaluation at both ends takes long.
+  { loss.value_near(y, z, error) } -> std::same_as<Nearby>;
+  { loss.fenchel_young_near(y, z, error, alpha) } -> std::same_as<Nearby>;
+};
+
 template <class L>
 concept RestingLoss = DualStepLoss<L> && requires(const L loss, double y, double alpha, double z) {
   // How far z may move, either way, before alpha stops being optimal for it: positive strictly inside the range where

@@ -44,10 +44,15 @@ bool exactly_zero(const L& loss, double y, Uncertain z, Uncertain alpha) {
          loss.value(y, range.high) == 0.0 && loss.derivative(y, range.high) == 0.0;
 }
 
+// A bracket, and its worst where both points are uncertain.
 template <class L>
-double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
-  if (!std::isfinite(z.value) || !std::isfinite(z.error)) return infinity;  // a maximum could hide a NaN
+loss::Nearby bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
+  if (!std::isfinite(z.value) || !std::isfinite(z.error))
+    return {infinity, infinity};  // a maximum could hide a NaN
   const Interval domain = loss.dual_domain(y);
+  if constexpr (loss::NearbyLoss<L>) {
+    if (alpha.error == 0.0) return loss.fenchel_young_near(y, z.value, z.error, domain.clamp(alpha.value));
+  }
   const Interval zs = z.range();
   const Interval alphas{domain.clamp(alpha.range().low), domain.clamp(alpha.range().high)};
   double worst = std::max(loss.fenchel_young(y, zs.low, alphas.low), loss.fenchel_young(y, zs.high, alphas.low));
@@ -55,7 +60,17 @@ double worst_bracket(const L& loss, double y, Uncertain z, Uncertain alpha) {
     worst =
         std::max({worst, loss.fenchel_young(y, zs.low, alphas.high), loss.fenchel_young(y, zs.high, alphas.high)});
   }
-  return worst;
+  return {.at = loss.fenchel_young(y, z.value, domain.clamp(alpha.value)), .most = worst};
+}
+
+// The loss where z is uncertain.
+template <class L>
+loss::Nearby loss_near(const L& loss, double y, double z, double error) {
+  if constexpr (loss::NearbyLoss<L>) {
+    if (std::isfinite(z)) return loss.value_near(y, z, error);
+  }
+  return {.at = std::isfinite(z) ? loss.value(y, z) : infinity,
+          .most = std::max(loss.value(y, z - error), loss.value(y, z + error))};
 }
 
 TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const DualPoint& dual) {
@@ -68,8 +83,8 @@ TwoLevels loss_brackets(const Problem& problem, const PrimalPoint& primal, const
           const Uncertain z{.value = primal.z[i], .error = primal.z_error[i]};
           const Uncertain alpha = dual_entry(dual, c, i);
           if (exactly_zero(loss, y, z, alpha)) return;
-          sum.add(c * loss.fenchel_young(y, z.value, loss.dual_domain(y).clamp(alpha.value)),
-                  c * worst_bracket(loss, y, z, alpha));
+          const loss::Nearby term = bracket(loss, y, z, alpha);
+          sum.add(c * term.at, c * term.most);
         });
       },
       problem.loss);
@@ -220,9 +235,7 @@ void Certifier::evaluate(PrimalPoint& point) const {
           const double c = problem_.sample.weight(i);
           if (c == 0.0) return;
           const double y = problem_.sample.targets[i];
-          const double value = std::isfinite(point.z[i]) ? loss.value(y, point.z[i]) : infinity;
-          const double ends =
-              std::max(loss.value(y, point.z[i] - point.z_error[i]), loss.value(y, point.z[i] + point.z_error[i]));
+          const auto [value, ends] = loss_near(loss, y, point.z[i], point.z_error[i]);
           sum.add(c * value,
                   c * (std::max(0.0, ends - value) + 2 * sum_roundings * unit_roundoff * (value + ends)));
         });
@@ -305,8 +318,11 @@ void Certifier::evaluate(DualPoint& point) const {
                                            const double y = problem_.sample.targets[i];
                                            const Interval alpha = dual_entry(point, c, i).range();
                                            const Interval domain = loss.dual_domain(y);
-                                           s.add(c * std::max(loss.conjugate(y, domain.clamp(alpha.low)),
-                                                              loss.conjugate(y, domain.clamp(alpha.high))));
+                                           double worst = loss.conjugate(y, domain.clamp(alpha.low));
+                                           if (alpha.high != alpha.low) {
+                                             worst = std::max(worst, loss.conjugate(y, domain.clamp(alpha.high)));
+                                           }
+                                           s.add(c * worst);
                                          })
             .total();
       },

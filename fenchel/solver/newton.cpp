@@ -340,6 +340,7 @@ void Newton::assess() {
   const double linearized = assess_linearized();
   if (linearized < estimate_.gap) {
     estimate_.gap = linearized;
+    estimate_.scatter = 2.0;  // its brackets are known to second order
     std::swap(offered_, linear_alpha_);
   } else {
     copy_rows(working_.rows, alpha_, offered_);

@@ -49,7 +49,8 @@ TEST(FoldedColumns, ObjectivesAreTheSame) {
         EXPECT_LT(folded.dimension(), asked.dimension());
 
         Random random(7);
-        std::vector<double> w(folded.dimension() * classes), expanded, beta(asked.rows() * classes);
+        std::vector<double> w(folded.dimension() * classes), beta(asked.rows() * classes);
+        LargeVector expanded;
         for (double& weight : w) weight = random.normal();
         for (std::size_t e = 0; e < beta.size(); ++e) {
           beta[e] = e % classes == asked.sample.targets[e / classes] ? 0.0 : random.uniform() / classes;
@@ -79,7 +80,7 @@ TEST(FoldedColumns, TinyEntriesAndNone) {
     const solver::FoldedColumns columns(asked);
     const std::size_t left = columns.problem().dimension();
     EXPECT_EQ(left, entry == 0.0 ? 0u : setup.rows.size());
-    std::vector<double> expanded;
+    LargeVector expanded;
     columns.expand(std::vector<double>(left * classes, 2.0), expanded);
     ASSERT_EQ(expanded.size(), 10 * classes);
     EXPECT_EQ(expanded.front(), entry == 0.0 ? 0.0 : 2.0);

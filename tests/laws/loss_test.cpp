@@ -379,5 +379,21 @@ TEST(LogisticLaws, TermsAreFiniteEverywhere) {
   }
 }
 
+TEST(LogisticLaws, BoundsNearAPointHoldAtBothEnds) {
+  const Logistic loss;
+  for (const double z : wide_scores()) {
+    for (const double e : {0.0, 1e-13, 1e-5, 0.02, 3.0}) {
+      for (const double a : {0.0, 1e-20, 0.3, loss::sigmoid(-z), std::nextafter(1.0, 0.0), 1.0}) {
+        const Nearby term = loss.fenchel_young_near(1.0, z, e, a), here = loss.value_near(1.0, z, e);
+        for (const double end : {std::nextafter(z - e, z), std::nextafter(z + e, z)}) {
+          const Quad exact = value(loss, 1.0, end) + conjugate(loss, 1.0, a) + Quad(a) * end;
+          EXPECT_GE(term.most, exact - quad_noise * scale(loss, 1.0, end, a)) << z << ' ' << e << ' ' << a;
+          EXPECT_GE(here.most * (1 + 16 * unit_roundoff), value(loss, 1.0, end)) << z << ' ' << e;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fenchel::loss
