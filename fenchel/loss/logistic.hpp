@@ -96,11 +96,12 @@ struct Logistic {
   [[nodiscard]] double fenchel_young(double y, double z, double alpha) const {
     return fenchel_young_and_distance(y, z, alpha).divergence;
   }
-  // Near z the divergence D has D' = a - p up to its sign, and D'' <= 1/4; phi has |phi'| = p <= phi, and p grows by less than 1 %
-  // in a hundredth.
+  // Near z the divergence D has D' = a - p up to its sign, |D'| <= 1 and D'' <= 1/4; phi has |phi'| = p <= phi, and in a
+  // hundredth p grows by less than 2 %.
   [[nodiscard]] Nearby fenchel_young_near(double y, double z, double error, double alpha) const {
     const divergence::Bound here = fenchel_young_and_distance(y, z, alpha);
-    return {.at = here.divergence, .most = widen(here.divergence + error * (here.distance + 0.125 * error), 8)};
+    return {.at = here.divergence,
+            .most = widen(here.divergence + error * std::min(1.0, here.distance + 0.125 * error), 8)};
   }
   [[nodiscard]] Nearby value_near(double y, double z, double error) const {
     const double here = value(y, z);
