@@ -73,7 +73,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
           for (std::size_t i = begin; i < end; ++i) {
             const auto row = m.row(i);
             score_all(row, design_, w.data(), classes_, z.data() + i * classes_);
-            double terms = 0.0, magnitude = 0.0;
+            double terms = 0.0, magnitude = 0.0;  // at least the sum of magnitudes of every class
             for_each_entry(row, design_, [&](std::size_t j, double x) {
               magnitude += std::fabs(x) * largest[j];
               terms += 1.0;

@@ -15,7 +15,7 @@ struct ClassSupports {
     std::size_t first = 0, last = 0;
   };
   std::vector<std::uint32_t> rows;     // that are gathered
-  std::vector<Range> of_row;           // only of these
+  std::span<Range> of_row;             // a place for every row; only of these
   std::vector<std::uint32_t> classes;  // without the row's own one
   std::vector<double> beta;
 
@@ -26,7 +26,6 @@ struct ClassSupports {
 
   // Of `rows`. `all` is rows x classes.
   void gather(std::span<const double> all, std::span<const std::uint32_t> targets, std::size_t class_count) {
-    of_row.resize(targets.size());
     classes.clear();
     beta.clear();
     for (const std::uint32_t i : rows) {

@@ -148,8 +148,9 @@ struct Logistic {
     const TwoSum b = two_sum(1.0, -a);  // 1 - a, exactly
     const bool mirrored = m < 0.0;      // (a, m) and (1 - a, -m) have the same divergence
     if (std::fabs(m) > 690.0) {
+      // |a - p| <= max(a, p), and p is next to nothing.
       return {.divergence = mirrored ? divergence::extreme(-m, b.sum, a) : divergence::extreme(m, a, b.sum),
-              .distance = 1.0};
+              .distance = std::max(mirrored ? b.sum : a, 1e-299)};
     }
     return mirrored ? divergence::moderate(-m, b.sum, b.error) : divergence::moderate(m, a, 0.0);
   }

@@ -38,10 +38,11 @@ struct MulticlassCandidate {
   std::unique_ptr<LargeVector> own{};  // holds w where the solver does not; whoever needs a copy may take it
 
   [[nodiscard]] LargeVector take_weights() && {
+    const std::span<const double> from = std::exchange(w, {});
     if (own) return std::move(*own);
-    LargeVector copy(w.size());
-    for_each_block(w.size(), [&](std::size_t begin, std::size_t end) {
-      std::copy_n(w.data() + begin, end - begin, copy.data() + begin);
+    LargeVector copy(from.size());
+    for_each_block(from.size(), [&](std::size_t begin, std::size_t end) {
+      std::copy_n(from.data() + begin, end - begin, copy.data() + begin);
     });
     return copy;
   }

@@ -7,6 +7,7 @@
 #include "fenchel/base/clock.hpp"
 #include "fenchel/base/memory.hpp"
 #include "fenchel/base/parallel.hpp"
+#include "fenchel/base/sum.hpp"
 #include "fenchel/data/neighbours.hpp"
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
@@ -115,7 +116,7 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
                                 .rows = row_order,
                                 .ascent = plan.settings().ascent.resolve(),
                                 .gradient = plan.settings().gradient.resolve(options.max_passes)};
-  const std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
+  std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
   const auto make = [&](const problem::MulticlassProblem& given) {
     return entry.make(given, begin.view(), conduct);
   };
@@ -124,7 +125,8 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   run::Options remaining = options;
   remaining.time_limit = options.time_limit - clock.seconds();
   const run::MulticlassResult run = run::run(problem, *solver, remaining);
-  solver.reset();  // what it held serves for what follows
+  solver.reset();  // what it and its data held serves for what follows
+  folded.reset();
   result.outputs.resize(k, {.w = {},
                             .b = 0.0,
                             .beta = {},

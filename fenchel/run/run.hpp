@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/problem/certificate.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
 #include "fenchel/solver/solver.hpp"

@@ -36,7 +36,7 @@ void ClassVisits::draw() {
     }
     window.end = order_.size();
   }
-  shuffle_within_windows(run_);
+  shuffle_within_windows();
 }
 
 void ClassVisits::rest() {
@@ -47,11 +47,11 @@ void ClassVisits::rest() {
 
 void ClassVisits::wake() { std::fill(rest_.begin(), rest_.end(), std::uint8_t{0}); }
 
-void ClassVisits::shuffle_within_windows(std::size_t run) {
+void ClassVisits::shuffle_within_windows() {
   std::size_t begin = 0;
   for (const RowVisits::Window& window : windows_) {
     const std::span<std::uint32_t> part = std::span(order_).subspan(begin, window.end - begin);
-    shuffle_runs(random_, run, part, shuffled_);
+    shuffle_runs(random_, run_, part, shuffled_);
     std::ranges::copy(shuffled_, part.begin());
     begin = window.end;
   }

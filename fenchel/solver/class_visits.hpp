@@ -29,7 +29,7 @@ class ClassVisits {
   [[nodiscard]] bool complete() const { return order_.size() == counted_; }  // whether the order has everybody
 
  private:
-  void shuffle_within_windows(std::size_t run);
+  void shuffle_within_windows();
 
   std::span<const double> shares_;
   Random random_;

@@ -16,10 +16,9 @@ constexpr std::uint64_t epochs_between_inductions = 50;
 constexpr std::size_t rows_to_sample = 2048;
 constexpr double kappa_factor = 10.0;  // as in dual_ascent.cpp
 // Two blocks pay where a sweep, with entries counted once a class, is long against the copies of the weights and against starting
-// a thread. Losses with corners want more: their blocks need more epochs, at wide weights (20news-tfidf, sector.scale) as many
-// more as two threads save.
+// a thread, and where the loss has no corners: with them, blocks take as many more epochs as two threads save, or more (letter.scale,
+// 20news-tfidf, sector.scale, usps).
 constexpr double copies_repaid = 4.0;
-constexpr double copies_repaid_at_corners = 40.0;
 constexpr double least_work = 1 << 20;
 // Sweeps over the support after one over everything: how many at most, and the part of its mean gain from a row with which a row
 // still takes part. Parts of 0.01 to 0.1 take about the same time on letter.scale, 20news-tfidf and usps, 0.3 and 1 more.
@@ -146,14 +145,14 @@ std::size_t MulticlassSdca::blocks_for(std::size_t rows) const {
   const double work = static_cast<double>(data::nonzeros(problem_.design.matrix)) *
                       (static_cast<double>(rows) / static_cast<double>(problem_.rows())) *
                       static_cast<double>(problem_.classes());
-  const double copies = 2.0 * static_cast<double>(stored_.size());
-  const double repaid = copies * (cornered_ ? copies_repaid_at_corners : copies_repaid);
-  return plain_ && work >= std::max(repaid, least_work) ? std::min<std::size_t>(2, rows) : 1;
+  const double repaid = copies_repaid * 2.0 * static_cast<double>(stored_.size());
+  return plain_ && !cornered_ && work >= std::max(repaid, least_work) ? std::min<std::size_t>(2, rows) : 1;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
   if (order.empty()) return {};
   const std::size_t blocks = blocks_for(order.size());
+  if (plain_ && cornered_) support_of_row_.resize(problem_.rows());
   while (workers_.size() < blocks) workers_.emplace_back(seed_ + workers_.size() + 1);
   return blocks > 1 ? sweep_blocks(order, blocks) : work_on(state_of(order), workers_.front());
 }
@@ -177,6 +176,7 @@ void MulticlassSdca::sweep_support(kernel::MulticlassSweepState state, Block& bl
   for (const std::uint32_t i : state.order) {
     if (gains_[i] >= least) block.supports.rows.push_back(i);
   }
+  block.supports.of_row = support_of_row_;
   block.supports.gather(beta_, problem_.sample.targets, k);
   block.order = block.supports.rows;
   state.supports = &block.supports;
@@ -194,7 +194,6 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
                                                            std::size_t blocks) {
   const std::size_t k = problem_.classes();
   beta_before_.resize(beta_.size());
-  for (const std::uint32_t i : order) std::copy_n(&beta_[i * k], k, &beta_before_[i * k]);
   std::vector<kernel::MulticlassSweepReport> reports(blocks);
   parallel_for(blocks, [&](std::size_t b) {
     Block& block = workers_[b];
@@ -202,6 +201,7 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
     block.b = b_;
     const std::size_t begin = b * order.size() / blocks, end = (b + 1) * order.size() / blocks;
     kernel::MulticlassSweepState state = state_of(order.subspan(begin, end - begin));
+    for (const std::uint32_t i : state.order) std::copy_n(&beta_[i * k], k, &beta_before_[i * k]);
     state.stored = block.stored;
     state.b = block.b;
     state.caution = sigma_;

@@ -7,7 +7,8 @@
 //
 // A sweep over everything is followed by some over each row's own class and those with a dual variable that is not 0, the
 // support (as LIBLINEAR leaves out classes), and only over the rows that gained most of what the last one did: these are
-// shorter, and only order the work, too. With several blocks each does both, before they are merged.
+// shorter, and only order the work, too. With several windows or blocks each does both before the next one, or before they are
+// merged.
 //
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
 // candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
@@ -92,7 +93,7 @@ class MulticlassSdca final : public MulticlassSolver {
   LargeVector beta_;                     // rows x classes
   LargeVector stored_;                   // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
-  LargeVector w_;                        // the weights of the last candidate, without padding
+  LargeVector w_;                        // of the next candidate, without padding
   LargeVector mean_;                     // of stored_ over the last epochs; empty: not needed
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
@@ -101,14 +102,16 @@ class MulticlassSdca final : public MulticlassSolver {
   std::size_t blocks_;  // 0: chosen from the data
   double sigma_;        // the blocks' caution
   std::vector<Block> workers_;
-  LargeVector beta_before_;  // of the rows that blocks work on
+  std::vector<kernel::ClassSupports::Range> support_of_row_;  // all blocks', whose rows are not the same
+  LargeVector beta_before_;                                   // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave
   double owed_ = 0.0;            // passes that candidates took
   double last_conjugate_ = 0.0;  // of the penalty, at the last weights
   std::uint64_t epoch_ = 0;
-  std::optional<std::uint64_t> prepared_;  // the epoch whose offer stands in w_, until it goes with a candidate
+  std::optional<std::uint64_t>
+      prepared_;  // the epoch whose offer stands in w_, until it goes with a candidate: another one makes it again
 };
 
 }  // namespace fenchel::solver

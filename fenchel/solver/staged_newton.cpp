@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
@@ -71,13 +73,17 @@ double StagedNewton::step() {
 
 double StagedNewton::turn() {
   const Estimate seen = stage_->estimate();
-  const problem::MulticlassCandidate last = stage_->candidate();
-  std::vector<double> w(last.w.begin(), last.w.end()), b(last.b.begin(), last.b.end());
+  problem::MulticlassCandidate last = stage_->candidate();
+  std::vector<double> b(last.b.begin(), last.b.end());
   old_duals_.assign(last.beta.begin(), last.beta.end());
+  LargeVector w = std::move(last).take_weights();
   old_gap_ = seen.gap;
   old_value_ = seen.primal - seen.gap;
   // An ascent that has led nowhere yet is no start.
-  if (!(seen.primal < value_at_zero(problem_))) w = b = {};
+  if (!(seen.primal < value_at_zero(problem_))) {
+    w = {};
+    b = {};
+  }
   const double owed = stage_->passes_aside();
   stage_.reset();  // its memory is what the next one needs
   stage_ = std::make_unique<MulticlassNewton>(problem_, MulticlassStart{.w = w, .b = b, .beta = {}}, Conduct{});

@@ -1,6 +1,7 @@
 // Dual variables gathered side by side are those of the rows, and go back to where they came from.
 #include "fenchel/kernel/class_supports.hpp"
 
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,15 +18,17 @@ const std::vector<double> all{
     0.2, 0.3,  0.5, 0.0,   // not gathered
 };
 
-ClassSupports gathered() {
+ClassSupports gathered(std::span<ClassSupports::Range> of_row) {
   ClassSupports supports;
+  supports.of_row = of_row;
   supports.rows = {2, 0, 1};
   supports.gather(all, targets, classes);
   return supports;
 }
 
 TEST(ClassSupports, HoldWhatIsAboveZeroWithoutTheOwnClass) {
-  const ClassSupports supports = gathered();
+  std::vector<ClassSupports::Range> of_row(targets.size());
+  const ClassSupports supports = gathered(of_row);
   EXPECT_EQ(supports.of_row[2].first, 0U);
   EXPECT_EQ(supports.of_row[2].last, 3U);
   EXPECT_EQ(supports.of_row[0].first, 3U);
@@ -38,7 +41,8 @@ TEST(ClassSupports, HoldWhatIsAboveZeroWithoutTheOwnClass) {
 }
 
 TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
-  ClassSupports supports = gathered();
+  std::vector<ClassSupports::Range> of_row(targets.size());
+  ClassSupports supports = gathered(of_row);
   std::vector<double> same = all;
   supports.scatter(same, classes);
   EXPECT_EQ(same, all);
@@ -52,7 +56,8 @@ TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
 }
 
 TEST(ClassSupports, AreGatheredAnew) {
-  ClassSupports supports = gathered();
+  std::vector<ClassSupports::Range> of_row(targets.size());
+  ClassSupports supports = gathered(of_row);
   supports.rows = {3};
   supports.gather(all, targets, classes);
   EXPECT_EQ(supports.of_row[3].first, 0U);

@@ -372,27 +372,28 @@ TYPED_TEST(LossLaws, NothingIsNaN) {
 }
 
 TEST(LogisticLaws, TermsAreFiniteEverywhere) {
-  for (const double m : {1e300, 1e308, -1e300, -1e308}) {
-    for (const double a : {0.0, smallest_double, 1e-300, 0.5, std::nextafter(1.0, 0.0), 1.0}) {
+  for (const double m : {1e300, 1e308, -1e300, -1e308})
+    for (const double a : {0.0, smallest_double, 1e-300, 0.5, std::nextafter(1.0, 0.0), 1.0})
       EXPECT_LT(Logistic().fenchel_young(1.0, m, a), infinity);
-    }
-  }
 }
 
-TEST(LogisticLaws, BoundsNearAPointHoldAtBothEnds) {
+TEST(LogisticLaws, BoundsNearAPointHoldAtBothEndsAndAreClose) {
   const Logistic loss;
-  for (const double z : wide_scores()) {
-    for (const double e : {0.0, 1e-13, 1e-5, 0.02, 3.0}) {
-      for (const double a : {0.0, 1e-20, 0.3, loss::sigmoid(-z), std::nextafter(1.0, 0.0), 1.0}) {
-        const Nearby term = loss.fenchel_young_near(1.0, z, e, a), here = loss.value_near(1.0, z, e);
-        for (const double end : {std::nextafter(z - e, z), std::nextafter(z + e, z)}) {
-          const Quad exact = value(loss, 1.0, end) + conjugate(loss, 1.0, a) + Quad(a) * end;
-          EXPECT_GE(term.most, exact - quad_noise * scale(loss, 1.0, end, a)) << z << ' ' << e << ' ' << a;
-          EXPECT_GE(here.most * (1 + 16 * unit_roundoff) + 1e-300, value(loss, 1.0, end)) << z << ' ' << e;
-        }
+  const auto check = [&](double y, double z, double e) {
+    for (const double a : {0.0, 1e-20, 0.3, sigmoid(-y * z), std::nextafter(1.0, 0.0), 1.0}) {
+      const Nearby term = loss.fenchel_young_near(y, z, e, y * a), here = loss.value_near(y, z, e);
+      double at_ends = 0.0;
+      for (const double end : {std::nextafter(z - e, z), std::nextafter(z + e, z)}) {
+        const Quad exact = value(loss, y, end) + conjugate(loss, y, y * a) + Quad(y * a) * end;
+        EXPECT_GE(term.most, exact - quad_noise * scale(loss, y, end, y * a)) << y * z << ' ' << e << ' ' << a;
+        EXPECT_GE(here.most * (1 + 16 * unit_roundoff) + 1e-300, value(loss, y, end)) << y * z << ' ' << e;
+        at_ends = std::max(at_ends, loss.fenchel_young(y, end, y * a));
       }
+      EXPECT_LE(term.most, 2 * at_ends + 0.25 * e * e + 1e-289) << y * z << ' ' << e << ' ' << a;
     }
-  }
+  };
+  for (const double z : wide_scores())
+    for (const double e : {0.0, 1e-13, 1e-5, 0.02, 3.0}) check(1.0, z, e), check(-1.0, z, e);
 }
 
 }  // namespace

@@ -15,24 +15,34 @@
 namespace fenchel::test {
 namespace {
 
-// No step of sdca lowers the dual objective: neither that of a single block nor those of two, which are merged.
+// No step of sdca lowers the dual objective: neither that of a single block nor those of several, more than there are rows even,
+// which are merged; nor with rows of no weight, nor where steps are not over the weights themselves.
 TEST(MulticlassSdca, StepsNeverLowerTheDual) {
+  struct Way {
+    std::size_t blocks;
+    registry::Bias bias = registry::Bias::none;
+    penalty::Any penalty = penalty::L2{};
+    bool weighted = false;
+  };
   for (const loss::AnyVector& loss : every_vector_loss()) {
-    for (const auto& [blocks, bias] : {std::pair<std::size_t, registry::Bias>(1, registry::Bias::none),
-                                       {2, registry::Bias::none},
-                                       {1, registry::Bias::regularized},
-                                       {2, registry::Bias::regularized}}) {
+    for (const Way& way : {Way{.blocks = 1}, Way{.blocks = 2}, Way{.blocks = 3, .weighted = true},
+                           Way{.blocks = 1000}, Way{.blocks = 1, .bias = registry::Bias::regularized},
+                           Way{.blocks = 2, .bias = registry::Bias::regularized},
+                           Way{.blocks = 3, .penalty = penalty::ElasticNet{0.3}}}) {
       Case setup = multiclass_case(loss, 90, 7, 5, Storage::csr64, 21);
-      setup.settings.bias = bias;
+      setup.settings.bias = way.bias;
+      setup.settings.penalty = way.penalty;
       setup.settings.lambda = 0.003;
-      setup.settings.ascent.blocks = blocks;
-      setup.settings.solver = "sdca";
+      if (way.weighted) {
+        setup.weights.assign(90, 2.0);
+        for (std::size_t i = 0; i < 90; i += 7) setup.weights[i] = 0.0;
+      }
       const data::Dataset dataset = dataset_of(setup);
       const registry::Plan plan(dataset, setup.settings);
       const problem::MulticlassProblem problem = plan.multiclass();
       const problem::MulticlassCertifier certifier(problem);
       solver::Conduct conduct;
-      conduct.ascent.blocks = blocks;
+      conduct.ascent.blocks = way.blocks;
       solver::MulticlassSdca sdca(problem, {}, conduct);
       double last = certifier.dual(sdca.candidate().beta).value;
       const double first = last;
@@ -40,7 +50,7 @@ TEST(MulticlassSdca, StepsNeverLowerTheDual) {
         sdca.step();
         const double value = certifier.dual(sdca.candidate().beta).value;
         EXPECT_GE(value, last - 1e-13 * (1 + std::fabs(last)))
-            << loss::name(loss::Chosen(loss)) << " " << blocks << " blocks, step " << step;
+            << loss::name(loss::Chosen(loss)) << " " << way.blocks << " blocks, step " << step;
         last = value;
       }
       EXPECT_GT(last, first + 1e-3);
