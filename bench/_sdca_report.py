@@ -151,7 +151,7 @@ def memory_text(cases, ours):
 MULTICLASS = "### Multiclass losses"
 
 
-def multiclass_text(result, own_run=None):
+def multiclass_text(result):
     if not result:
         return ""
     rows, missed = [], []
@@ -173,6 +173,7 @@ def multiclass_text(result, own_run=None):
         gaps = [f"{seconds:.2f} s to {gap:.1e}" + ("" if status == "optimal" else f" ({status})")
                 for _, seconds, gap, status in entry["gaps"]]
         raw.append([entry["case"], "refused" if "missing" in entry else list_of(gaps)])
+    own_run = result.get("own_run")
     of_its_own = f"Measured in a run of its own, of {own_run:.0f} seconds. " if own_run else ""
     return f"""
 {MULTICLASS}

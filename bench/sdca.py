@@ -44,7 +44,7 @@ def parse():
     parser.add_argument("--sklearn", choices=("all", "multiclass", "none"), default="all", help="where it takes part (default all)")
     parser.add_argument("--no-process", dest="process", action="store_false")
     parser.add_argument("--no-multiclass", dest="multiclass", action="store_false")
-    parser.add_argument("--only-multiclass", action="store_true", help="nothing but that, as a table of its own")
+    parser.add_argument("--only-multiclass", action="store_true", help="nothing but that, as a table of its own, which --no-multiclass keeps")
     parser.add_argument("--write", action="store_true", help="write the document although it is not the whole benchmark")
     options = parser.parse_args()
     options.whole = len(sys.argv) == 1
@@ -118,10 +118,18 @@ def curves(cases):
     return plot.svg(plots, 3, "seconds of solving", "relative distance from the optimum")
 
 
+def recorded_multiclass():
+    """The numbers of the last run of nothing but that, where there has been one; a run of everything is none."""
+    path = common.RESULTS / "sdca.json"
+    rows = json.loads(path.read_text()).get("multiclass", {}) if path.exists() else {}
+    return rows if "own_run" in rows else {}
+
+
 def measure_only_multiclass(options, begin):
     """Writes that part alone again, and says so, where the rest is another run's."""
     rows = multiclass.measure_all(options)
-    text = report.multiclass_text(rows, own_run=time.monotonic() - begin)
+    rows["own_run"] = time.monotonic() - begin
+    text = report.multiclass_text(rows)
     if not options.write:
         return print(text)
     path = common.RESULTS / "sdca.json"
@@ -146,7 +154,7 @@ def main():
                 progress(case, ours, begin)
                 if options.process and data in PROCESS_SETS:
                     processes.append(measure_process(case, ours))
-    rows = multiclass.measure_all(options) if options.multiclass else {}
+    rows = multiclass.measure_all(options) if options.multiclass else recorded_multiclass()
     took = time.monotonic() - begin
     text = report.document(cases, processes, rows, ours, options, took)
     raw = {"machine": common.machine(), "seconds": took, "cases": [asdict(case) for case in cases], "processes": processes,
