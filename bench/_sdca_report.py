@@ -173,8 +173,8 @@ def multiclass_text(result):
         gaps = [f"{seconds:.2f} s to {gap:.1e}" + ("" if status == "optimal" else f" ({status})")
                 for _, seconds, gap, status in entry["gaps"]]
         raw.append([entry["case"], "refused" if "missing" in entry else list_of(gaps)])
-    own_run = result.get("own_run")
-    of_its_own = f"Measured in a run of its own, of {own_run:.0f} seconds. " if own_run else ""
+    own = result.get("own_run")
+    of_its_own = f"Measured in a run of its own, of {own['seconds']:.0f} seconds, at most {own['cap']} a fit. " if own else ""
     return f"""
 {MULTICLASS}
 
@@ -192,6 +192,7 @@ Unscaled data: our seconds to a certified relative gap.
 def document(cases, processes, multiclass, ours, options, took):
     missing = dict.fromkeys(f"{tool}: {why}" for case in cases for tool, why in case.missing.items())
     open_cases = [f"{case.key} ({case.optimum['gap']:.0e})" for case in cases if not case.optimum["certified"]]
+    caps = f" ({options.multiclass_cap} with a multiclass loss)" if options.multiclass else ""
     return f"""
 ## Time to the optimum, against LIBLINEAR and scikit-learn
 
@@ -199,7 +200,7 @@ def document(cases, processes, multiclass, ours, options, took):
 One run of {took:.0f} seconds. All tools solve ½‖w‖² + C Σ loss without bias on the same data, in turns, case by case; fits
 shorter than {SHORT:g} s are measured {options.rounds} times and the fastest counts. For every tool it is the least time over a grid
 of its tolerances after which the objective, recomputed in float64 from its weights, is within the relative distance
-1e-3, 1e-5 or 1e-7 of the optimum; a fit may take {options.cap} seconds ({options.multiclass_cap} with a multiclass loss). We use two threads; ratios above 1 mean that we are
+1e-3, 1e-5 or 1e-7 of the optimum; a fit may take {options.cap} seconds{caps}. We use two threads; ratios above 1 mean that we are
 faster. Raw numbers: `bench/results/sdca.json`; curves: `bench/results/sdca.svg`.
 
 The optimum is our largest certified dual value where it is within 1e-9 of the best objective that any tool has found; else
