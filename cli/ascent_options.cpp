@@ -72,7 +72,7 @@ void AscentOptions::add(CLI::App& app) {
   grouped(add_count(app, "--blocks", blocks_, 1,
                     "blocks of rows that are swept side by side and merged with a step that cannot lower the dual "
                     "objective; a part of the method, whatever --threads is (default: 1 or 2, by the size of the "
-                    "data)"));
+                    "data; 1 for losses of all classes with corners)"));
 }
 
 registry::AscentSettings AscentOptions::resolve() const {
