@@ -1,7 +1,7 @@
 // Laws of multiclass dual ascent, step by step.
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -54,6 +54,31 @@ TEST(MulticlassSdca, StepsNeverLowerTheDual) {
         last = value;
       }
       EXPECT_GT(last, first + 1e-3);
+    }
+  }
+}
+
+// Sweeps that are long enough are cut in two, where nothing else is asked for, unless the loss has corners.
+TEST(MulticlassSdca, BlocksAreChosenByTheWorkAndTheLoss) {
+  for (const loss::AnyVector& loss : {loss::AnyVector(loss::MulticlassHinge{}), loss::AnyVector(loss::Softmax{})}) {
+    for (const std::size_t rows : {30U, 3000U}) {
+      Case setup = multiclass_case(loss, rows, 40, 9, Storage::dense64, 24);
+      setup.settings.bias = registry::Bias::none;
+      const data::Dataset dataset = dataset_of(setup);
+      const registry::Plan plan(dataset, setup.settings);
+      const problem::MulticlassProblem problem = plan.multiclass();
+      const auto duals_with = [&](std::size_t blocks) {
+        solver::Conduct conduct;
+        conduct.ascent.blocks = blocks;
+        solver::MulticlassSdca sdca(problem, {}, conduct);
+        sdca.step();
+        const problem::MulticlassCandidate offered = sdca.candidate();
+        return std::vector<double>(offered.beta.begin(), offered.beta.end());
+      };
+      const bool cut = rows == 3000 && std::holds_alternative<loss::Softmax>(loss);
+      const std::vector<double> chosen = duals_with(0);
+      EXPECT_EQ(chosen == duals_with(1), !cut) << loss::name(loss::Chosen(loss)) << " " << rows;
+      EXPECT_EQ(chosen == duals_with(2), cut) << loss::name(loss::Chosen(loss)) << " " << rows;
     }
   }
 }
