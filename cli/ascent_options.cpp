@@ -28,6 +28,7 @@ constexpr Names<Iterate, 4> iterates{{{"auto", Iterate::automatic},
                                       {"last", Iterate::last},
                                       {"averaged", Iterate::averaged},
                                       {"random", Iterate::random}}};
+constexpr Names<bool, 2> momenta{{{"auto", true}, {"off", false}}};
 constexpr Names<bool, 2> accelerations{{{"practical", false}, {"theory", true}}};
 
 }  // namespace
@@ -61,6 +62,12 @@ void AscentOptions::add(CLI::App& app) {
       "phi_G <= phi; the gap stays that of phi, and cannot fall much below what the smoothing costs, at "
       "most G/2 max t^2; of losses of all classes for multiclass-hinge only, with ||b||^2 for t^2 (default: none; "
       "levels that fall for agm-inf and agm-1)"));
+  grouped(
+      add_text(app, "--momentum", momentum_, "auto|off",
+               "start sweeps of sdca from alpha + t d, d the way between the last two starts and t where the dual "
+               "objective is largest along it; rows that would leave the domain of phi* stay. auto: under a plain "
+               "l2 penalty, with option 1 and permutations, for losses with a phi* of parabolas, which all but "
+               "logistic have. off: the method of the paper (default auto)"));
   grouped(add_text(
       app, "--acceleration", acceleration_, "practical|theory",
       "of accelerated-sdca, which minimizes P(w) + (kappa/2) ||w - y||^2 again and again and extrapolates "
@@ -80,8 +87,10 @@ registry::AscentSettings AscentOptions::resolve() const {
                                     .sampling = value_of("--sampling", sampling_, samplings),
                                     .iterate = value_of("--iterate", iterate_, iterates),
                                     .smoothing = smoothing_,
+                                    .momentum = value_of("--momentum", momentum_, momenta),
                                     .theory = value_of("--acceleration", acceleration_, accelerations)};
   if (settings.iterate == Iterate::automatic) settings.iterate.reset();  // as if nothing had been said
+  if (settings.momentum == true) settings.momentum.reset();
   if (given(*app_, "--blocks")) settings.blocks = blocks_;
   return settings;
 }

@@ -19,7 +19,7 @@ class AscentOptions {
 
  private:
   CLI::App* app_ = nullptr;
-  std::string step_, sampling_, iterate_, acceleration_;
+  std::string step_, sampling_, iterate_, momentum_, acceleration_;
   std::optional<double> smoothing_;
   std::uint64_t blocks_ = 1;
 };

@@ -94,6 +94,7 @@ void put_conduct(Json& object, const registry::Settings& settings) {
   if (ascent.sampling) object["sampling"] = name(*ascent.sampling);
   if (ascent.iterate) object["iterate"] = name(*ascent.iterate);
   if (ascent.smoothing) object["smoothing"] = *ascent.smoothing;
+  if (ascent.momentum) object["momentum"] = *ascent.momentum ? "auto" : "off";
   if (ascent.theory) object["acceleration"] = *ascent.theory ? "theory" : "practical";
   if (ascent.blocks) object["blocks"] = *ascent.blocks;
   if (settings.gradient.space) object["agm_space"] = name(*settings.gradient.space);

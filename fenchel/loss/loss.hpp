@@ -64,6 +64,12 @@ concept NearbyLoss = Loss<L> && requires(const L loss, double y, double z, doubl
 };
 
 template <class L>
+concept ParabolicLoss = DualStepLoss<L> && requires {
+  // phi*(-alpha) = s alpha + (gamma/2) alpha^2 inside its domain, s one number on either side of 0 and gamma = smoothness().
+  requires L::parabolic_conjugate;
+};
+
+template <class L>
 concept RestingLoss = DualStepLoss<L> && requires(const L loss, double y, double alpha, double z) {
   // How far z may move, either way, before alpha stops being optimal for it: positive strictly inside the range where
   // the step leaves alpha as it is, which only kinks of the conjugate have; else minus the distance from that range.

@@ -21,6 +21,7 @@ struct AscentSettings {
   std::optional<solver::Sampling> sampling = {};
   std::optional<solver::Iterate> iterate = {};
   std::optional<double> smoothing = {};
+  std::optional<bool> momentum = {};
   std::optional<bool> theory = {};
   std::optional<std::size_t> blocks = {};
 
@@ -30,6 +31,7 @@ struct AscentSettings {
             .sampling = sampling.value_or(own.sampling),
             .iterate = iterate.value_or(own.iterate),
             .smoothing = smoothing.value_or(own.smoothing),
+            .momentum = momentum.value_or(own.momentum),
             .theory = theory.value_or(own.theory),
             .blocks = blocks.value_or(own.blocks)};
   }

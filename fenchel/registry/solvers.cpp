@@ -187,6 +187,7 @@ std::vector<std::string_view> demands(const Settings& settings) {
   note(settings.ascent.sampling.has_value(), option::sampling);
   note(settings.ascent.iterate.has_value(), option::iterate);
   note(settings.ascent.smoothing.has_value(), option::smoothing);
+  note(settings.ascent.momentum.has_value(), option::momentum);
   note(settings.ascent.theory.has_value(), option::acceleration);
   note(settings.ascent.blocks.has_value(), option::blocks);
   note(settings.batch.has_value(), option::batch);

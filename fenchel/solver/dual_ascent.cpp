@@ -7,7 +7,6 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
-#include "fenchel/solver/block_merge.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -19,16 +18,14 @@ constexpr std::size_t sampled_rows = 4096;
 constexpr int sampled_sweeps = 10;
 // The bias's proximal term relative to lambda / mean ||x_i||^2, so that it does not depend on the scale of the features.
 constexpr double relative_kappa = 10.0;
-// Two blocks pay where a sweep is long against the copies of w and against starting a thread. A sweep of parts that are put
-// together one by one needs fewer passes than one in which it happens once at the end, by a tenth at most, and each time
-// costs more than that where parts are short.
-constexpr double entries_a_coordinate = 2.0;
-constexpr double entries_a_coordinate_in_a_part = 16.0;
-constexpr double least_entries = 1 << 17;
 // Memory is asked for this many bytes of rows in advance.
 constexpr double bytes_ahead = 8192.0;
 // Steps that iterate need be no better than the gap asks for.
 constexpr double loosest_step = 1e-2;
+// Before that most sweeps find rows at other ends of their domain than the ones before did.
+constexpr double passes_before_momentum = 4.0;
+// Momentum walks along all vectors: there are sweeps over so many entries a number of these in between.
+constexpr double entries_a_number_of_momentum = 3.0;
 
 }  // namespace
 
@@ -45,6 +42,12 @@ DualAscent::DualAscent(const problem::Problem& problem, const Start& start, cons
       sigma_(ridge() ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
   measure_rows();
   visits_.emplace(problem_.design.matrix, shares_, curvatures_, conduct);
+  // Acceleration has a momentum of its own, other steps and draws are there for what is known about them, and rows that momentum
+  // leaves out come from all over the data, which may be larger than memory.
+  const AscentChoices& choices = conduct.ascent;
+  const bool plain = choices.step == kernel::StepOption::exact && choices.sampling == Sampling::permutation &&
+                     conduct.rows != RowOrder::windows;
+  if (choices.momentum && plain && kappa == 0.0 && DualMomentum::takes(problem)) momentum_.emplace();
   if (!start.alpha.empty()) {
     std::visit(
         [&](const auto& loss) {
@@ -112,6 +115,7 @@ void DualAscent::recentre(std::span<const double> y) {
     centre_[j] = y[j];
   }
   visits_->wake();
+  forget_momentum();
 }
 
 std::span<const double> DualAscent::weights() {
@@ -159,6 +163,7 @@ double DualAscent::adjust(double kappa, double smoothing) {
   visits_->weigh(curvatures_);
   induce();
   visits_->wake();
+  forget_momentum();
   return 2.0;
 }
 
@@ -198,6 +203,7 @@ DualAscent::Seen DualAscent::sweep() {
     induce();
     seen.passes += 1.0;
   }
+  seen.passes += gather_momentum();
   visits_->draw();
   kernel::SweepReport report;
   if (visits_->windows().empty()) {
@@ -218,6 +224,8 @@ DualAscent::Seen DualAscent::sweep() {
   const auto visited = static_cast<double>(visits_->order().size()), rows = static_cast<double>(problem_.rows());
   const double work = (static_cast<double>(report.nonzeros) + visited) / ((entries_a_row_ + 1.0) * rows);
   seen.passes += work;
+  passes_ += work;
+  entries_before_momentum_ -= static_cast<double>(report.nonzeros);
   passes_since_induced_ += work;
 
   // Recentring: b = b_t + s t with t = sum c alpha / sum c; the new centre is b, so the same t moves it once more.
@@ -245,33 +253,31 @@ DualAscent::Seen DualAscent::sweep() {
   return seen;
 }
 
+// Returns the passes this takes.
+double DualAscent::gather_momentum() {
+  if (!momentum_ || passes_ < passes_before_momentum || entries_before_momentum_ > 0.0) return 0.0;
+  entries_before_momentum_ = entries_a_number_of_momentum * static_cast<double>(alpha_.size() + induced_.size());
+  const std::size_t entries = momentum_->follow({.problem = problem_,
+                                                 .shares = shares_,
+                                                 .l2 = problem_.penalty.base().l2,
+                                                 .bias_step = bias_step_,
+                                                 .smoothing = rule_.smoothing},
+                                                {.alpha = alpha_, .w = induced_, .b = b_});
+  return static_cast<double>(entries) / (entries_a_row_ * static_cast<double>(problem_.rows()));
+}
+
+void DualAscent::rest() {
+  copies_.clear();
+  forget_momentum();
+}
+
+void DualAscent::forget_momentum() {
+  if (momentum_) momentum_->forget();
+  entries_before_momentum_ = 0.0;
+}
+
 double DualAscent::entries_in(std::span<const std::uint32_t> order) const {
   return entries_a_row_ * static_cast<double>(order.size());
-}
-
-std::size_t DualAscent::blocks_for(std::span<const std::uint32_t> order) const {
-  if (conduct_.ascent.blocks > 0) return conduct_.ascent.blocks;
-  const double enough = std::max(2 * entries_a_coordinate * static_cast<double>(induced_.size()), least_entries);
-  return ridge() && entries_in(order) >= enough ? 2 : 1;
-}
-
-kernel::SweepReport DualAscent::sweep_rows(std::span<const std::uint32_t> order) {
-  const std::size_t blocks = std::min(blocks_for(order), std::max<std::size_t>(order.size(), 1));
-  if (blocks == 1) {
-    kernel::SweepState state = state_of(order);
-    const kernel::SweepReport report = run(state, induced_);
-    b_ = state.b;
-    return report;
-  }
-  const double part =
-      std::max(entries_a_coordinate_in_a_part * static_cast<double>(blocks * induced_.size()), least_entries);
-  const auto parts = std::clamp<std::size_t>(static_cast<std::size_t>(entries_in(order) / part), 1, order.size());
-  kernel::SweepReport report;
-  for (std::size_t k = 0; k < parts; ++k) {
-    const std::size_t begin = k * order.size() / parts, end = (k + 1) * order.size() / parts;
-    report.add(sweep_blocks(order.subspan(begin, end - begin), blocks));
-  }
-  return report;
 }
 
 kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
@@ -294,79 +300,6 @@ kernel::SweepState DualAscent::state_of(std::span<const std::uint32_t> order) {
           // At an odd distance, so that the sample falls on every place of a run.
           .sample_every = all_terms ? 1 : (1 + visits_->order().size() / sampled_rows) | 1U,
           .fetch_ahead = static_cast<std::size_t>(std::clamp(bytes_ahead / bytes_a_row, 2.0, 16.0))};
-}
-
-// Blocks share no row: rows drawn independently, some of them twice, are dealt out by their number.
-std::vector<std::span<const std::uint32_t>> DualAscent::cut(std::span<const std::uint32_t> order,
-                                                            std::size_t blocks) {
-  std::vector<std::span<const std::uint32_t>> parts(blocks);
-  if (conduct_.ascent.sampling == Sampling::permutation) {
-    for (std::size_t k = 0; k < blocks; ++k) {
-      const std::size_t begin = k * order.size() / blocks, end = (k + 1) * order.size() / blocks;
-      parts[k] = order.subspan(begin, end - begin);
-    }
-    return parts;
-  }
-  dealt_.resize(order.size());
-  std::size_t end = 0;
-  for (std::size_t k = 0; k < blocks; ++k) {
-    const std::size_t begin = end;
-    for (const std::uint32_t i : order) {
-      if (i % blocks == k) dealt_[end++] = i;
-    }
-    parts[k] = std::span(dealt_).subspan(begin, end - begin);
-  }
-  return parts;
-}
-
-kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks) {
-  copies_.resize(blocks);
-  alpha_before_.resize(alpha_.size());
-  for (const std::uint32_t i : order) alpha_before_[i] = alpha_[i];
-  std::vector<kernel::SweepState> states(blocks, state_of({}));
-  std::vector<kernel::SweepReport> reports(blocks);
-  const std::vector<std::span<const std::uint32_t>> parts = cut(order, blocks);
-  parallel_for(blocks, [&](std::size_t k) {
-    copies_[k] = induced_;
-    states[k].order = parts[k];
-    states[k].caution = sigma_;
-    states[k].rule.largest_curvature *= sigma_;
-    reports[k] = run(states[k], copies_[k]);
-  });
-  merge(order, states);
-  kernel::SweepReport total;
-  for (const kernel::SweepReport& report : reports) total.add(report);
-  return total;
-}
-
-// Adds the blocks' changes; see the top of the header. What the sum would be with nu = 1 takes the place of the first copy while
-// the norms are found: most often it is the result.
-void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states) {
-  const double caution = states.front().caution;
-  BlockNorms norms = block_sum<BlockNorms>(induced_.size(), [&](std::size_t j, BlockNorms& local) {
-    const double sum = local.measure(problem_.penalty.base().l2 + kappa_, states.size(),
-                                     [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
-    copies_.front()[j] = induced_[j] + sum / caution;
-  });
-  if (bias_step_ > 0.0) {
-    norms.measure(1.0 / bias_step_, states.size(), [&](std::size_t k) { return states[k].b - b_; });
-  }
-  const double nu = ridge() ? norms.step(states.size(), sigma_) : 1.0;
-  std::swap(induced_, copies_.front());
-  if (nu < 1.0) {
-    for_each_block(induced_.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) induced_[j] += (1.0 - nu) * (copies_.front()[j] - induced_[j]);
-    });
-  }
-  double moved = 0.0;
-  for (const kernel::SweepState& state : states) moved += state.b - b_;
-  b_ += nu / caution * moved;
-  if (nu == 1.0) return;
-  for (const std::uint32_t i : order) {
-    const double change = alpha_[i] - alpha_before_[i];
-    if (change == 0.0) continue;
-    alpha_before_[i] = alpha_[i] = alpha_before_[i] + nu * change;  // both: a row may be in the order twice
-  }
 }
 
 kernel::SweepReport DualAscent::run(kernel::SweepState& state, std::span<double> induced) const {

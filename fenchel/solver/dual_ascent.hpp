@@ -19,6 +19,7 @@
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/kernel/dual_sweep.hpp"
+#include "fenchel/solver/dual_momentum.hpp"
 #include "fenchel/solver/row_visits.hpp"
 #include "fenchel/solver/solver.hpp"
 
@@ -40,6 +41,7 @@ class DualAscent {
     bool all = false;  // whether every row was visited
   };
   Seen sweep();
+  [[nodiscard]] bool has_momentum() const { return momentum_.has_value(); }
 
   // Moves the centre y of the added term.
   void recentre(std::span<const double> y);
@@ -48,7 +50,7 @@ class DualAscent {
   [[nodiscard]] std::span<const double> weights();  // until the next sweep
   [[nodiscard]] double bias() const { return bias_centre_; }
   // Gives back what only sweeps need: certificates follow, which need as much.
-  void rest() { copies_.clear(); }
+  void rest();
 
   // A guess of R(w, b), from the last sweep.
   [[nodiscard]] double losses(const Seen& seen);
@@ -61,6 +63,8 @@ class DualAscent {
   double adjust(double kappa, double smoothing);
 
  private:
+  [[nodiscard]] double gather_momentum();
+  void forget_momentum();
   [[nodiscard]] kernel::SweepReport sweep_rows(std::span<const std::uint32_t> order);
   [[nodiscard]] std::vector<std::span<const std::uint32_t>> cut(std::span<const std::uint32_t> order,
                                                                 std::size_t blocks);
@@ -91,8 +95,11 @@ class DualAscent {
   double b_ = 0.0;
   kernel::StepRule rule_;
   std::optional<RowVisits> visits_;  // made once the rows are measured
-  double sigma_;                     // sigma'
-  std::vector<LargeVector> copies_;  // of `induced_`, one a block
+  std::optional<DualMomentum> momentum_;
+  double passes_ = 0.0;                   // of sweeps
+  double entries_before_momentum_ = 0.0;  // that sweeps have yet to visit
+  double sigma_;                          // sigma'
+  std::vector<LargeVector> copies_;       // of `induced_`, one a block
   LargeVector alpha_before_;
   std::vector<std::uint32_t> dealt_;  // rows drawn independently, block by block
   int sweeps_ = 0;

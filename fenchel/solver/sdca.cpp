@@ -21,6 +21,8 @@ constexpr double most_passes_a_step = 3.0;  // more or less: a sweep, and what i
 constexpr double hoped_for_share = 0.4;
 constexpr double growth_between_looks = 1.2;
 constexpr double least_share = 1e-3;  // that a look is believed
+// After so many passes much of a gap is scatter, or what momentum has overshot: these do not fall from sweep to sweep.
+constexpr double passes_before_scatter = 8.0;
 // The primal value is guessed anew after so many times the passes: that takes as long as a sweep over few rows.
 constexpr double growth_between_values = 1.1;
 
@@ -61,7 +63,8 @@ double Sdca::sweep_plainly() {
   passes = std::max(passes, 0.01);  // so that limits on passes are reached
   passes_ += passes;
   estimate_.gap = seen_.gap;
-  estimate_.scatter = seen_.all ? 1.6 : 2.0;
+  const bool scatters = (averages() || plain_->has_momentum()) && passes_ >= passes_before_scatter;
+  estimate_.scatter = scatters ? 3.0 : seen_.all ? 1.6 : 2.0;
   if (passes_ >= growth_between_values * valued_at_) guess_primal();
   take_average();
   return passes;

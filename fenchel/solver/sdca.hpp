@@ -25,8 +25,9 @@ class Sdca final : public Solver {
  public:
   static constexpr std::string_view name = "sdca";
   static constexpr std::string_view summary = "proximal stochastic dual coordinate ascent, one row at a time";
-  static constexpr std::array<std::string_view, 6> takes{option::row_order, option::step,      option::sampling,
-                                                         option::iterate,   option::smoothing, option::blocks};
+  static constexpr std::array<std::string_view, 7> takes{option::row_order, option::step,      option::sampling,
+                                                         option::iterate,   option::smoothing, option::momentum,
+                                                         option::blocks};
   // What the problem lacks for this solver, or nothing.
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
 

@@ -39,6 +39,8 @@ struct AscentChoices {
   Sampling sampling = Sampling::permutation;
   Iterate iterate = Iterate::automatic;
   double smoothing = 0.0;  // replaces the loss by a smooth one inside the solver; 0: the loss itself
+  bool momentum =
+      true;  // sdca: sweeps start farther along the way of the last ones, where dual_momentum.hpp says how
   bool theory = false;     // accelerated-sdca: subproblems solved to the tolerances of its theory
   std::size_t blocks = 0;  // of rows that are worked on side by side; 0: chosen from the data
 };
@@ -69,6 +71,7 @@ inline constexpr std::string_view step = "--sdca-option";
 inline constexpr std::string_view sampling = "--sampling";
 inline constexpr std::string_view iterate = "--iterate";
 inline constexpr std::string_view smoothing = "--smoothing";
+inline constexpr std::string_view momentum = "--momentum";
 inline constexpr std::string_view acceleration = "--acceleration";
 inline constexpr std::string_view blocks = "--blocks";
 inline constexpr std::string_view batch = "--batch";

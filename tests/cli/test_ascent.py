@@ -21,7 +21,7 @@ class Options(CliTest):
         for option, values in {"--sdca-option": ["1", "2", "3", "4", "5", "I", "II", "III", "IV", "V"],
                                "--sampling": ["permutation", "uniform", "importance"],
                                "--iterate": ["auto", "last", "averaged", "random"],
-                               "--blocks": ["1", "2", "3"]}.items():
+                               "--momentum": ["auto", "off"], "--blocks": ["1", "2", "3"]}.items():
             for value in values:
                 report = self.check(*logistic, option, value)
                 self.assertLessEqual(abs(report["primal"] - reference["primal"]), report["gap"] + reference["gap"])
@@ -66,12 +66,12 @@ class Refusals(CliTest):
                                     ("--iterate", "best", ["last", "averaged"]),
                                     ("--acceleration", "fast", ["practical", "theory"]),
                                     ("--smoothing", "0", "--smoothing"), ("--smoothing", "-1", "--smoothing"),
-                                    ("--blocks", "0", "--blocks"), ("--blocks", "1.5", "--blocks")]:
+                                    ("--blocks", "0", "--blocks"), ("--momentum", "on", ["auto", "off"]), ("--blocks", "1.5", "--blocks")]:
             self.refused(2, "train", self.small(), "m", option, value, says=says)
 
     def test_solvers_that_do_not_take_them(self):
         values = {"--sdca-option": "1", "--sampling": "permutation", "--iterate": "last", "--smoothing": "0.1",
-                  "--acceleration": "practical", "--blocks": "1"}
+                  "--acceleration": "practical", "--momentum": "off", "--blocks": "1"}
         for option, value in values.items():
             self.refused(2, "train", self.small(), "m", "--loss", "logistic", "--solver", "fista", option, value,
                          says=[option, "not for fista", "sdca"])

@@ -1,0 +1,156 @@
+#include "fenchel/solver/dual_momentum.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "fenchel/base/sum.hpp"
+
+namespace fenchel::solver {
+namespace {
+
+// Leaving a row out of the way takes as long as a step on it. Where more than one moving row in so many is at an end of its domain,
+// the others will not go on as they did either.
+constexpr std::size_t moving_rows_per_end = 10;
+
+// Where alpha can go without leaving its parabola: conjugates may have a kink at 0.
+Interval piece_around(const Interval& domain, double alpha) {
+  return alpha > 0.0 ? Interval{0.0, domain.high} : Interval{domain.low, 0.0};
+}
+
+// The derivative of phi*(-alpha) away from 0.
+template <loss::ParabolicLoss L>
+double conjugate_slope(const L& loss, double y, double alpha) {
+  return loss.conjugate(y, alpha) / alpha + 0.5 * loss.smoothness() * alpha;
+}
+
+}  // namespace
+
+// The dual objective on the way: less by slope t + (curvature/2) t^2 than at its beginning.
+struct DualMomentum::Along {
+  double slope = 0.0;
+  double curvature = 0.0;
+  double shares = 0.0;  // sum_i c_i d_i, by which a free bias moves
+
+  void add(const Along& other) {
+    slope += other.slope;
+    curvature += other.curvature;
+    shares += other.shares;
+  }
+  [[nodiscard]] double best() const { return curvature > 0.0 ? std::max(0.0, -slope / curvature) : 0.0; }
+};
+
+bool DualMomentum::takes(const problem::Problem& problem) {
+  const penalty::Separable& penalty = problem.penalty;
+  const bool plain = penalty.uniform() && penalty.base().l1 == 0.0 && penalty.base().l2 > 0.0;
+  return plain && std::visit([]<class L>(const L&) { return loss::ParabolicLoss<L>; }, problem.loss);
+}
+
+std::size_t DualMomentum::follow(const Objective& objective, const Point& point) {
+  const double t = w_move_.empty() ? 0.0 : best_step(objective, point);
+  const bool started = !w_start_.empty();
+  w_start_.resize(point.w.size());
+  if (started) w_move_.resize(point.w.size());
+  // The way from the last start to this one takes the place of the one before.
+  for_each_block(point.w.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      if (t > 0.0) point.w[j] += t * w_move_[j];
+      if (started) w_move_[j] = point.w[j] - w_start_[j];
+      w_start_[j] = point.w[j];
+    }
+  });
+  std::visit(
+      [&](const auto& loss) {
+        for (const Move& move : moves_) {
+          double& alpha = point.alpha[move.row];
+          alpha = loss::project_dual(loss, objective.problem.sample.targets[move.row], alpha + t * move.by);
+        }
+      },
+      objective.problem.loss);
+  moves_.clear();
+  alpha_start_.resize(point.alpha.size());
+  for (std::size_t i = 0; i < point.alpha.size(); ++i) {
+    if (started && point.alpha[i] != alpha_start_[i]) moves_.push_back({i, point.alpha[i] - alpha_start_[i]});
+    alpha_start_[i] = point.alpha[i];
+  }
+  return std::exchange(entries_, 0);
+}
+
+double DualMomentum::best_step(const Objective& objective, const Point& point) {
+  return std::visit(
+      [&]<class L>(const L& loss) {
+        if constexpr (loss::ParabolicLoss<L>) {
+          const auto piece = [&](std::size_t i) {
+            return piece_around(loss.dual_domain(objective.problem.sample.targets[i]), point.alpha[i]);
+          };
+          const auto at_end = [&](const Move& move) {
+            const double alpha = point.alpha[move.row];
+            return alpha <= piece(move.row).low || alpha >= piece(move.row).high;
+          };
+          if (!drop(objective, at_end)) return 0.0;
+          const double first = along(loss, objective, point).best();
+          const auto gets_there = [&](const Move& move) {
+            return !piece(move.row).contains(point.alpha[move.row] + first * move.by);
+          };
+          if (!drop(objective, gets_there) || moves_.empty()) return 0.0;
+          double reach = infinity;  // no less than `first`
+          for (const Move& move : moves_) {
+            const double end = move.by > 0.0 ? piece(move.row).high : piece(move.row).low;
+            reach = std::min(reach, (end - point.alpha[move.row]) / move.by);
+          }
+          const Along rest = along(loss, objective, point);
+          const double t = std::min(rest.best(), reach);
+          point.b += t * objective.bias_step * rest.shares;
+          return t;
+        } else {
+          return 0.0;
+        }
+      },
+      objective.problem.loss);
+}
+
+template <class L>
+DualMomentum::Along DualMomentum::along(const L& loss, const Objective& objective, const Point& point) const {
+  const double s = objective.l2, gamma = loss.smoothness() + objective.smoothing;
+  Along sum = block_sum<Along>(point.w.size(), [&](std::size_t j, Along& part) {
+    part.slope += s * point.w[j] * w_move_[j];
+    part.curvature += s * w_move_[j] * w_move_[j];
+  });
+  for (const auto& [i, d] : moves_) {
+    const double alpha = point.alpha[i], share = objective.shares[i];
+    const double slope =
+        conjugate_slope(loss, objective.problem.sample.targets[i], alpha) + objective.smoothing * alpha;
+    sum.slope += share * d * slope;
+    sum.curvature += share * d * d * gamma;
+    sum.shares += share * d;
+  }
+  if (objective.bias_step > 0.0) {
+    sum.slope += point.b * sum.shares;
+    sum.curvature += objective.bias_step * sum.shares * sum.shares;
+  }
+  return sum;
+}
+
+template <class Which>
+bool DualMomentum::drop(const Objective& objective, Which&& which) {
+  const auto dropped = std::stable_partition(moves_.begin(), moves_.end(), std::not_fn(which));
+  const auto rows = static_cast<std::size_t>(moves_.end() - dropped);
+  if (moving_rows_per_end * rows > moves_.size()) return false;
+  const double constant = objective.problem.design.constant;
+  std::visit(
+      [&](const auto& matrix) {
+        for (const auto& [i, d] : std::span(dropped, moves_.end())) {
+          const double change = objective.shares[i] * d / objective.l2;
+          const auto row = matrix.row(i);
+          row.for_each_entry([&](std::size_t j, double x) { w_move_[j] -= change * x; });
+          if (constant != 0.0) w_move_[matrix.cols()] -= change * constant;
+          entries_ += row.nonzeros();
+        }
+      },
+      objective.problem.design.matrix);
+  moves_.erase(dropped, moves_.end());
+  return true;
+}
+
+}  // namespace fenchel::solver

@@ -1,0 +1,65 @@
+// What dual coordinate ascent gains from the method of conjugate gradients. Once it is known which dual variables are at the ends
+// of their domains, sweeps solve a linear system for the others, as Gauss-Seidel iterations do: slowly where rows are alike and
+// the penalty is weak. So a sweep starts from x + t d, where x is what the last one led to, d the way between the last two
+// starts, and t maximises the dual objective. Along d that is a parabola,
+//     t = -(s w.m + sum_i c_i d_i phi*_i'(-alpha_i)) / (s ||m||^2 + gamma sum_i c_i d_i^2),
+// with c_i the shares of the rows, w = X'(c alpha) / s and m = X'(c d) / s. Rows that are at an end of their domain or would get
+// there are left out of d.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "fenchel/base/large_vector.hpp"
+#include "fenchel/problem/problem.hpp"
+
+namespace fenchel::solver {
+
+class DualMomentum {
+ public:
+  // The dual objective is, up to a constant,
+  //     -(l2/2) ||w||^2 - b^2 / (2 bias_step) - sum_i shares_i (phi*_i(-alpha_i) + (smoothing/2) alpha_i^2).
+  struct Objective {
+    const problem::Problem& problem;
+    std::span<const double> shares;
+    double l2 = 1.0;         // s
+    double bias_step = 0.0;  // 0: no free bias
+    double smoothing = 0.0;
+  };
+  struct Point {
+    std::span<double> alpha;
+    std::span<double> w;
+    double& b;
+  };
+
+  // Whether the dual objective is made of parabolas: a plain l2 penalty, and a loss whose conjugate is one on either side of 0.
+  [[nodiscard]] static bool takes(const problem::Problem& problem);
+
+  // Moves the point that a sweep has led to on to the start of the next one. The dual objective does not fall. Returns how many
+  // entries of the data this took.
+  std::size_t follow(const Objective& objective, const Point& point);
+  // All that it holds; the next point is a first one.
+  void forget() { *this = {}; }
+
+ private:
+  struct Along;
+
+  [[nodiscard]] double best_step(const Objective& objective, const Point& point);
+  template <class L>
+  [[nodiscard]] Along along(const L& loss, const Objective& objective, const Point& point) const;
+  // Leaves rows out of d, unless there are too many of them: then false.
+  template <class Which>
+  [[nodiscard]] bool drop(const Objective& objective, Which&& which);
+
+  struct Move {
+    std::size_t row = 0;
+    double by = 0.0;
+  };
+  std::vector<Move> moves_;            // d, without zeros
+  LargeVector w_move_;                 // m; empty before the second start
+  LargeVector alpha_start_, w_start_;  // the last start
+  std::size_t entries_ = 0;            // used since it
+};
+
+}  // namespace fenchel::solver
