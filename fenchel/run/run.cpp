@@ -197,10 +197,13 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
     const std::optional<Status> limit = limit_reached();
     const bool last = limit.has_value() || solver.stationary();
     if (!last) {
-      if (!schedule.due(result.passes, solver.estimate())) continue;
-      solver.refine_estimate();
-      result.passes += solver.passes_aside();
-      if (!schedule.due(result.passes, solver.estimate())) continue;
+      const solver::Estimate guess = solver.estimate();
+      if (!schedule.due(result.passes, guess)) continue;
+      if (!schedule.certain(guess)) {
+        solver.refine_estimate();
+        result.passes += solver.passes_aside();
+        if (!schedule.due(result.passes, solver.estimate())) continue;
+      }
     }
     if (certify()) {
       result.status = Status::optimal;

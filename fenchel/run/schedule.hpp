@@ -18,12 +18,16 @@ class Schedule {
     if (options_.certify_often) return passes >= dense_growth * last_;
     const double budget = share * (passes + price_);
     const bool affordable = spent_ == 0.0 || spent_ + price_ <= budget;
-    const double target = std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
     // With budget to spare, a hopeful look costs nothing that was promised; the last look is a careful one.
     const double hope = spent_ + 3 * price_ <= budget ? spare_hope : 1.0;
     const double correction = spent_ == 0.0 ? estimate.scatter : correction_;  // cautious until the first verdict
-    const bool promising = correction * estimate.gap <= hope * target;
+    const bool promising = correction * estimate.gap <= hope * target(estimate);
     return affordable && (promising || passes >= std::max(first_look, blind_growth * last_));
+  }
+
+  // Whether the first certificate needs no better estimate.
+  [[nodiscard]] bool certain(const solver::Estimate& estimate) const {
+    return spent_ == 0.0 && estimate.certain * estimate.gap <= target(estimate);
   }
 
   void certified(double passes, double price, double estimated_gap, double certified_gap) {
@@ -37,6 +41,10 @@ class Schedule {
   }
 
  private:
+  [[nodiscard]] double target(const solver::Estimate& estimate) const {
+    return std::max(options_.tolerance * std::abs(estimate.primal), options_.absolute_tolerance);
+  }
+
   static constexpr double share = 0.05;
   static constexpr double spare_hope = 1.6;
   static constexpr double dense_growth = 1.1;

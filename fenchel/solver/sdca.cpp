@@ -5,7 +5,6 @@
 
 #include "fenchel/base/sum.hpp"
 #include "fenchel/base/weighted_term.hpp"
-#include "fenchel/solver/best_multiple.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -21,7 +20,11 @@ constexpr double most_passes_a_step = 3.0;  // more or less: a sweep, and what i
 constexpr double hoped_for_share = 0.4;
 constexpr double growth_between_looks = 1.2;
 constexpr double least_share = 1e-3;  // that a look is believed
-// After so many passes much of a gap is scatter, or what momentum has overshot: these do not fall from sweep to sweep.
+// What momentum has overshot comes and goes from sweep to sweep: from so many passes on the last weights are evaluated, too, where
+// their gap would do if it were so many times the guess.
+constexpr double passes_before_overshot = 4.0;
+constexpr double likely_scatter = 1.3;
+// After so many passes much of a gap is scatter, which does not fall from sweep to sweep.
 constexpr double passes_before_scatter = 8.0;
 // The primal value is guessed anew after so many times the passes: that takes as long as a sweep over few rows.
 constexpr double growth_between_values = 1.1;
@@ -63,7 +66,7 @@ double Sdca::sweep_plainly() {
   passes = std::max(passes, 0.01);  // so that limits on passes are reached
   passes_ += passes;
   estimate_.gap = seen_.gap;
-  const bool scatters = (averages() || plain_->has_momentum()) && passes_ >= passes_before_scatter;
+  const bool scatters = overshoots() || (averages() && passes_ >= passes_before_scatter);
   estimate_.scatter = scatters ? 3.0 : seen_.all ? 1.6 : 2.0;
   if (passes_ >= growth_between_values * valued_at_) guess_primal();
   take_average();
@@ -117,8 +120,12 @@ bool Sdca::averages() const {
   return plain_ && conduct_.ascent.iterate == Iterate::automatic && loss::smoothness(problem_.loss) == 0.0;
 }
 
+bool Sdca::overshoots() const { return plain_ && plain_->has_momentum() && passes_ >= passes_before_overshot; }
+
 double Sdca::price_of_candidate() const {
-  return averages() && passes_ >= passes_before_average - most_passes_a_step ? 1.0 : 0.0;
+  const bool averaged = averages() && passes_ >= passes_before_average - most_passes_a_step;
+  const bool looked_at = plain_ && plain_->has_momentum() && passes_ >= passes_before_overshot - most_passes_a_step;
+  return averaged || looked_at ? 1.0 : 0.0;
 }
 
 void Sdca::take_average() {
@@ -127,45 +134,63 @@ void Sdca::take_average() {
 
 Estimate Sdca::estimate() const {
   const bool known = passes_ == asked_at_, may_ask = passes_ >= growth_between_looks * asked_at_;
-  if (average_.empty() || !(average_to_last_ < 1.0) || !(known || may_ask)) return estimate_;
+  const bool offers_average = !average_.empty() && average_to_last_ < 1.0,
+             looks_at_last = average_.empty() && overshoots();
+  if (!(known || may_ask) || !(offers_average || looks_at_last)) return estimate_;
   // Under a free bias a certificate has to move the dual vector, which no guess foresees.
-  const double scatter = problem_.free_bias ? estimate_.scatter : 1.0;
-  return {.gap = average_to_last_ * estimate_.gap, .primal = estimate_.primal, .scatter = scatter};
+  const double scatter = problem_.free_bias ? estimate_.scatter : known || offers_average ? 1.0 : likely_scatter;
+  const double share = offers_average ? average_to_last_ : known ? last_to_guess_ : 1.0;
+  const double certain = looks_at_last && !known ? estimate_.scatter : infinity;
+  return {.gap = share * estimate_.gap, .primal = estimate_.primal, .scatter = scatter, .certain = certain};
 }
 
 // The dual value is known, unlike the primal one: the guesses of the two differ by the guess of the gap. Under a free bias it bounds
 // the problem at the bias that the sweep ended with.
 void Sdca::refine_estimate() {
-  if (average_.empty() || passes_ == asked_at_) return;
+  if (passes_ == asked_at_ || (average_.empty() && !overshoots())) return;
   guess_primal();
-  const double dual = estimate_.primal - estimate_.gap, gap = improve_average() - dual;
-  average_to_last_ = estimate_.gap > 0.0 ? std::max(gap / estimate_.gap, least_share) : 1.0;
+  const double dual = estimate_.primal - estimate_.gap;
+  const double gap = (average_.empty() ? value_of_last() : improve_average()) - dual;
+  double& share = average_.empty() ? last_to_guess_ : average_to_last_;
+  share = estimate_.gap > 0.0 ? std::max(gap / estimate_.gap, least_share) : 1.0;
   asked_at_ = passes_;
   passes_aside_ += 1.0;
 }
 
+LargeVector Sdca::margins_of(std::span<const double> w) const {
+  LargeVector z(problem_.rows());
+  data::LinearMap(problem_.design).margins(w, z);
+  return z;
+}
+
+// The risk at t times the weights with margins z.
+Ray Sdca::ray_at(std::span<const double> z, double t) const {
+  const double b = problem_.free_bias ? plain_->bias() : 0.0;
+  return std::visit(
+      [&](const auto& loss) {
+        return block_sum<Ray>(z.size(), [&](std::size_t i, Ray& sums) {
+          const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
+          if (share == 0.0) return;
+          const double y = problem_.sample.targets[i], score = t * z[i] + b;
+          sums.risk += weighted_term(share, loss.value(y, score));
+          sums.slope += share * loss.derivative(y, score) * z[i];
+        });
+      },
+      problem_.loss);
+}
+
+double Sdca::value_of_last() {
+  const std::span<const double> w = plain_->weights();
+  return ray_at(margins_of(w), 1.0).risk + problem_.penalty.value(w);
+}
+
 // Under a plain l2 penalty and without a free bias the average gives way to its best multiple. Returns the primal value.
 double Sdca::improve_average() {
-  LargeVector z(problem_.rows());
-  data::LinearMap(problem_.design).margins(average_.weights(), z);
-  const double b = problem_.free_bias ? plain_->bias() : 0.0;
-  const auto ray_at = [&](double t) {
-    return std::visit(
-        [&](const auto& loss) {
-          return block_sum<Ray>(z.size(), [&](std::size_t i, Ray& sums) {
-            const double share = problem_.sample.weight(i) / problem_.sample.weight_sum;
-            if (share == 0.0) return;
-            const double y = problem_.sample.targets[i], score = t * z[i] + b;
-            sums.risk += weighted_term(share, loss.value(y, score));
-            sums.slope += share * loss.derivative(y, score) * z[i];
-          });
-        },
-        problem_.loss);
-  };
+  const LargeVector z = margins_of(average_.weights());
   const double penalty = problem_.penalty.value(average_.weights());
   const bool plain_l2 = problem_.penalty.uniform() && problem_.penalty.base().l1 == 0.0;
-  if (!plain_l2 || problem_.free_bias) return ray_at(1.0).risk + penalty;
-  const Multiple best = best_multiple(penalty, ray_at);
+  if (!plain_l2 || problem_.free_bias) return ray_at(z, 1.0).risk + penalty;
+  const Multiple best = best_multiple(penalty, [&](double t) { return ray_at(z, t); });
   average_.scale(best.factor);
   return best.value;
 }
@@ -174,7 +199,7 @@ problem::Candidate Sdca::candidate() {
   if (plain_) plain_->rest();
   if (conduct_.ascent.iterate == Iterate::last) return last();
   if (conduct_.ascent.iterate == Iterate::automatic) {
-    if (!stationary_) refine_estimate();
+    if (!stationary_ && !average_.empty()) refine_estimate();
     if (average_.empty() || stationary_ || !(average_to_last_ < 1.0)) return last();
     return {.w = average_.weights(), .b = average_.bias(), .alpha = plain_->alpha()};
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fenchel/base/random.hpp"
+#include "fenchel/solver/best_multiple.hpp"
 #include "fenchel/solver/dual_ascent.hpp"
 #include "fenchel/solver/late_average.hpp"
 #include "fenchel/solver/proximal_ascent.hpp"
@@ -49,6 +50,10 @@ class Sdca final : public Solver {
   void guess_primal();  // of the last weights
   [[nodiscard]] bool averages() const;
   void take_average();  // of late weights, where that may be better than the last
+  [[nodiscard]] bool overshoots() const;
+  [[nodiscard]] LargeVector margins_of(std::span<const double> w) const;
+  [[nodiscard]] Ray ray_at(std::span<const double> z, double t) const;
+  [[nodiscard]] double value_of_last();  // and not a guess
   [[nodiscard]] double improve_average();
 
   problem::Problem problem_;
@@ -62,9 +67,10 @@ class Sdca final : public Solver {
   std::size_t sweeps_ = 0;
   std::size_t noted_from_ = 0;
   LateAverage average_;
-  double passes_ = 0.0;     // of sweeps
-  double asked_at_ = 0.0;   // of these, when the average was last evaluated
-  double average_to_last_;  // its gap over that of the last weights
+  double passes_ = 0.0;         // of sweeps
+  double asked_at_ = 0.0;       // of these, when weights were last evaluated
+  double average_to_last_;      // the average's gap over the guess of that of the last weights
+  double last_to_guess_ = 1.0;  // theirs over the guess
   double passes_aside_ = 0.0;
   double valued_at_ = 0.0;  // of the passes, when the primal value was last guessed
   DualAscent::Seen seen_;

@@ -93,7 +93,8 @@ struct Conduct {
 struct Estimate {
   double gap = infinity;
   double primal = 0.0;
-  double scatter = 1.0;  // the factor by which the gap of a single step may lie above the guess
+  double scatter = 1.0;       // the factor by which the gap of a single step may lie above the guess
+  double certain = infinity;  // the factor that leaves nothing to learn from a better guess
 };
 
 // What the loop of run/ sees of every solver, whatever its candidates are.
