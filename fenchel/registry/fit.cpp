@@ -174,15 +174,16 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   const Settings& settings = plan.settings();
   const problem::Problem first = plan.problem(0);  // outputs differ in their targets only
   check_conduct(settings, first.loss, first.penalty);
-  const SolverEntry& entry = choose(settings.solver, first, demands(settings));
+  const data::Matrix matrix = first.design.matrix;
+  solver::Conduct conduct{
+      .seed = settings.seed,
+      .rows = in_windows(matrix, settings) ? solver::RowOrder::windows : solver::RowOrder::shuffled,
+      .ascent = settings.ascent.resolve(),
+      .batch = settings.batch.value_or(1),
+      .gradient = settings.gradient.resolve(options.max_passes)};
+  const SolverEntry& entry = choose(settings.solver, first, demands(settings), conduct);
   const bool by_rows = takes(entry, solver::option::row_order);
-  const solver::RowOrder row_order =
-      by_rows ? row_order_for(first.design.matrix, settings) : solver::RowOrder::shuffled;
-  const solver::Conduct conduct{.seed = settings.seed,
-                                .rows = row_order,
-                                .ascent = settings.ascent.resolve(),
-                                .batch = settings.batch.value_or(1),
-                                .gradient = settings.gradient.resolve(options.max_passes)};
+  if (by_rows) conduct.rows = row_order_for(matrix, settings);
   const auto make = [&](const problem::Problem& problem, const solver::Start& from) {
     return entry.make(problem, from, conduct);
   };
@@ -190,7 +191,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
   const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry);
   Fit result;
   result.solver = entry.name;
-  if (by_rows) result.row_order = row_order;
+  if (by_rows) result.row_order = conduct.rows;
   if (merged) result.distinct_rows = merged->rows();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);

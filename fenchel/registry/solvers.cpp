@@ -75,7 +75,8 @@ bool rows_settle_soon(const problem::Problem& problem) {
 }
 
 // Out of several that are able.
-std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem) {
+std::string_view fastest(const std::vector<std::string_view>& able, const problem::Problem& problem,
+                         const solver::Conduct& conduct) {
   const auto is_able = [&](std::string_view name) {
     return std::find(able.begin(), able.end(), name) != able.end();
   };
@@ -97,7 +98,7 @@ std::string_view fastest(const std::vector<std::string_view>& able, const proble
   if (!is_able(solver::Sdca::name) && !is_able(solver::AcceleratedSdca::name)) {
     return is_able(solver::Agm1::name) ? solver::Agm1::name : able.front();  // options asked for it
   }
-  const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem);
+  const bool accelerate = is_able(solver::AcceleratedSdca::name) && solver::AcceleratedSdca::pays(problem, conduct);
   if (accelerate || !is_able(solver::Sdca::name)) return solver::AcceleratedSdca::name;
   return solver::Sdca::name;
 }
@@ -209,7 +210,7 @@ std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::R
 }
 
 const SolverEntry& choose(std::string_view name, const problem::Problem& problem,
-                          std::span<const std::string_view> demands) {
+                          std::span<const std::string_view> demands, const solver::Conduct& conduct) {
   if (name != "auto") {
     const SolverEntry& entry = find(name);
     if (const auto missing = entry.missing(problem.loss, problem.penalty)) refuse(name, *missing, problem);
@@ -223,7 +224,7 @@ const SolverEntry& choose(std::string_view name, const problem::Problem& problem
   }
   const std::vector<std::string_view> able = supporting(problem.loss, problem.penalty, demands);
   if (able.empty()) refuse_demands(demands, problem);
-  return find(able.size() == 1 ? able.front() : fastest(able, problem));
+  return find(able.size() == 1 ? able.front() : fastest(able, problem, conduct));
 }
 
 void check_conduct(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty) {

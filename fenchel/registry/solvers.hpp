@@ -51,7 +51,7 @@ std::vector<std::string_view> supporting(const loss::Any& loss, const penalty::R
 
 // The solver of this name, or the one `auto` picks. Throws a usage Error that says what is missing and who can do it.
 const SolverEntry& choose(std::string_view name, const problem::Problem& problem,
-                          std::span<const std::string_view> demands = {});
+                          std::span<const std::string_view> demands = {}, const solver::Conduct& conduct = {});
 
 // Throws a usage Error where choices contradict the problem, whoever solves it.
 void check_conduct(const Settings& settings, const loss::Any& loss, const penalty::Separable& penalty);

@@ -51,14 +51,14 @@ std::optional<std::string_view> AcceleratedSdca::missing(const loss::Any& loss, 
   return Sdca::missing(loss, penalty);
 }
 
-bool AcceleratedSdca::pays(const problem::Problem& problem) {
+bool AcceleratedSdca::pays(const problem::Problem& problem, const Conduct& conduct) {
   const double gamma = loss::smoothness(problem.loss), lambda = problem.penalty.strong_convexity();
   if (gamma == 0.0 && lambda == 0.0) return false;  // momentum does not help there
   // A few rows in many columns have little in common: going row by row is then far better than its bound.
   if (10 * problem.rows() < problem.dimension()) return false;
   // The momentum of plain ascent does more: at R^2/(gamma lambda) = 200 n to 20000 n it took a third of the time or less (rcv1-binary,
   // imdb-tfidf, 20news-bigram, both hinges).
-  if (DualMomentum::takes(problem)) return false;
+  if (DualMomentum::takes(problem, conduct)) return false;
   // Rows that rest make going row by row shorter: in units of n, R^2/(gamma lambda) was 20 where rcv1-binary and imdb-tfidf with
   // the squared hinge took half the time without acceleration, 200 where rcv1-binary took twice as long, imdb-tfidf still
   // half; with the logistic loss, under which none rests, 25 where acceleration took a fourth.

@@ -53,7 +53,7 @@ class AcceleratedSdca final : public Solver {
                                                          option::smoothing, option::acceleration, option::blocks};
   static std::optional<std::string_view> missing(const loss::Any& loss, const penalty::Separable& penalty);
   // Whether R^2 / (gamma lambda) is well above n; for losses that are not smooth, R^2 / lambda far above it.
-  static bool pays(const problem::Problem& problem);
+  static bool pays(const problem::Problem& problem, const Conduct& conduct);
 
   AcceleratedSdca(const problem::Problem& problem, const Start& start, const Conduct& conduct);
 

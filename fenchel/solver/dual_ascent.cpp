@@ -42,12 +42,7 @@ DualAscent::DualAscent(const problem::Problem& problem, const Start& start, cons
       sigma_(ridge() ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
   measure_rows();
   visits_.emplace(problem_.design.matrix, shares_, curvatures_, conduct);
-  // Acceleration has a momentum of its own, other steps and draws are there for what is known about them, and rows that momentum
-  // leaves out come from all over the data, which may be larger than memory.
-  const AscentChoices& choices = conduct.ascent;
-  const bool plain = choices.step == kernel::StepOption::exact && choices.sampling == Sampling::permutation &&
-                     conduct.rows != RowOrder::windows;
-  if (choices.momentum && plain && kappa == 0.0 && DualMomentum::takes(problem)) momentum_.emplace();
+  if (kappa == 0.0 && DualMomentum::takes(problem, conduct)) momentum_.emplace();  // acceleration has its own
   if (!start.alpha.empty()) {
     std::visit(
         [&](const auto& loss) {

@@ -41,7 +41,12 @@ struct DualMomentum::Along {
   [[nodiscard]] double best() const { return curvature > 0.0 ? std::max(0.0, -slope / curvature) : 0.0; }
 };
 
-bool DualMomentum::takes(const problem::Problem& problem) {
+bool DualMomentum::takes(const problem::Problem& problem, const Conduct& conduct) {
+  const AscentChoices& choices = conduct.ascent;
+  if (!choices.momentum || choices.step != kernel::StepOption::exact || choices.sampling != Sampling::permutation ||
+      conduct.rows == RowOrder::windows) {
+    return false;
+  }
   const penalty::Separable& penalty = problem.penalty;
   const bool plain = penalty.uniform() && penalty.base().l1 == 0.0 && penalty.base().l2 > 0.0;
   return plain && std::visit([]<class L>(const L&) { return loss::ParabolicLoss<L>; }, problem.loss);

@@ -13,6 +13,7 @@
 
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/problem/problem.hpp"
+#include "fenchel/solver/solver.hpp"
 
 namespace fenchel::solver {
 
@@ -33,8 +34,10 @@ class DualMomentum {
     double& b;
   };
 
-  // Whether the dual objective is made of parabolas: a plain l2 penalty, and a loss whose conjugate is one on either side of 0.
-  [[nodiscard]] static bool takes(const problem::Problem& problem);
+  // Whether the dual objective is made of parabolas, by a plain l2 penalty and a loss whose conjugate is one on either side of 0, and
+  // nothing speaks against it: other steps and draws are there for what is known about them, and rows that are left out come from
+  // all over the data, which may be larger than memory.
+  [[nodiscard]] static bool takes(const problem::Problem& problem, const Conduct& conduct);
 
   // Moves the point that a sweep has led to on to the start of the next one. The dual objective does not fall. Returns how many
   // entries of the data this took.

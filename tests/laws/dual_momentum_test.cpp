@@ -78,7 +78,7 @@ TEST_P(DualMomentumLaw, GoesToTheBestPointOfItsWay) {
       const data::Dataset dataset = dataset_of(setup);
       const registry::Plan plan(dataset, setup.settings);
       const problem::Problem problem = plan.problem(0);
-      ASSERT_TRUE(solver::DualMomentum::takes(problem));
+      ASSERT_TRUE(solver::DualMomentum::takes(problem, {}));
       const double s = bias == Bias::free ? 0.7 : 0.0;
       Walk walk(problem, s);
       // One row stands at an end, one goes there in the end; the others walk on slowly.
@@ -205,19 +205,25 @@ TEST_P(DualMomentumLaw, ConjugatesAreParabolas) {
 }
 
 TEST(DualMomentum, IsForPlainPenaltiesAndParabolas) {
-  const auto takes = [](const loss::Any& loss, penalty::Strength strength) {
+  const auto takes = [](const loss::Any& loss, penalty::Strength strength, const solver::Conduct& conduct = {}) {
     Case setup = random_setup(loss, 20, 3, Storage::csr64, 1);
     setup.settings.direct = strength;
     setup.settings.lambda = 0.0;
     const data::Dataset dataset = dataset_of(setup);
     const registry::Plan plan(dataset, setup.settings);
-    return solver::DualMomentum::takes(plan.problem(0));
+    return solver::DualMomentum::takes(plan.problem(0), conduct);
   };
   EXPECT_TRUE(takes(loss::Hinge{}, {.l1 = 0.0, .l2 = 0.1}));
   EXPECT_TRUE(takes(loss::Squared{}, {.l1 = 0.0, .l2 = 0.1}));
   EXPECT_FALSE(takes(loss::Hinge{}, {.l1 = 0.1, .l2 = 0.1}));
   EXPECT_FALSE(takes(loss::Squared{}, {.l1 = 0.1, .l2 = 0.0}));
   EXPECT_FALSE(takes(loss::Logistic{}, {.l1 = 0.0, .l2 = 0.1}));
+  const penalty::Strength plain{.l1 = 0.0, .l2 = 0.1};
+  EXPECT_TRUE(takes(loss::Hinge{}, plain, {.rows = solver::RowOrder::runs}));
+  EXPECT_FALSE(takes(loss::Hinge{}, plain, {.rows = solver::RowOrder::windows}));
+  EXPECT_FALSE(takes(loss::Hinge{}, plain, {.ascent = {.momentum = false}}));
+  EXPECT_FALSE(takes(loss::Hinge{}, plain, {.ascent = {.step = kernel::StepOption::bound}}));
+  EXPECT_FALSE(takes(loss::Hinge{}, plain, {.ascent = {.sampling = solver::Sampling::uniform}}));
 }
 
 }  // namespace
