@@ -348,6 +348,11 @@ double LinearMap::adjoint_error(double magnitude) const {
 
 LargeVector LinearMap::row_square_norms(std::span<const double> scale) const {
   LargeVector norms(rows());
+  row_square_norms(scale, norms);
+  return norms;
+}
+
+void LinearMap::row_square_norms(std::span<const double> scale, std::span<double> norms) const {
   const double constant_scale = scale.empty() ? 1.0 : scale.back();
   const double constant = design_.constant * design_.constant * constant_scale;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
@@ -358,7 +363,6 @@ LargeVector LinearMap::row_square_norms(std::span<const double> scale) const {
       norms[i] = sum;
     }
   });
-  return norms;
 }
 
 LargeVector LinearMap::row_absolute_sums() const {
