@@ -93,6 +93,8 @@ class RowGuard {
   mutable std::vector<std::atomic<std::uint8_t>> checked_;
 };
 
+// Of rows that lie among others, the one so many places ahead is asked for.
+inline constexpr std::size_t scattered_ahead = 4;
 // Longer rows than this are left to the processor's own foresight.
 inline constexpr std::size_t most_prefetched = 1024;
 
@@ -101,7 +103,7 @@ void prefetch_all(std::span<const T> items) {
   for (std::size_t k = 0; k < items.size(); k += 64 / sizeof(T)) __builtin_prefetch(&items[k]);
 }
 
-// Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]).
+// Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]), or as many from begins[i] on.
 template <class Value>
 struct CsrRows {
   std::span<const std::uint64_t> offsets;
@@ -109,28 +111,31 @@ struct CsrRows {
   std::span<const Value> values;
   std::size_t column_count = 0;
   const RowGuard* guard = nullptr;
-  bool uniform = false;  // every row is
+  bool uniform = false;                   // every row is
+  const std::uint64_t* begins = nullptr;  // of rows among others, which offsets do not count
 
   [[nodiscard]] std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   [[nodiscard]] std::size_t cols() const { return column_count; }
-  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] std::size_t nonzeros() const { return begins != nullptr ? offsets.back() : values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
+  [[nodiscard]] std::size_t begin_of(std::size_t i) const { return begins != nullptr ? begins[i] : offsets[i]; }
   [[nodiscard, gnu::always_inline]] SparseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
-    const std::size_t begin = offsets[i];
-    const std::size_t count = offsets[i + 1] - begin;
+    const std::size_t begin = begin_of(i);
+    const std::size_t count = offsets[i + 1] - offsets[i];
     return {columns.subspan(begin, count), values.subspan(begin, count), uniform};
   }
   // Asks memory for the value of a uniform row that comes next: the processor foresees the columns of rows in order, not this.
   [[gnu::always_inline]] void prefetch_value(std::size_t i) const {
-    if (uniform) __builtin_prefetch(values.data() + offsets[i]);
+    if (uniform) __builtin_prefetch(values.data() + begin_of(i));
   }
+  [[nodiscard]] bool scattered() const { return begins != nullptr; }
   // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
   void prefetch(std::size_t i) const {
-    const std::size_t begin = std::min<std::size_t>(offsets[i], values.size());
-    const std::size_t end = std::min<std::size_t>(offsets[i + 1], values.size());
-    if (end <= begin) return;
-    const std::size_t count = std::min(end - begin, most_prefetched);
+    const std::size_t begin = std::min<std::size_t>(begin_of(i), values.size());
+    const std::size_t length = offsets[i + 1] - offsets[i];
+    const std::size_t count = std::min({length, values.size() - begin, most_prefetched});
+    if (count == 0) return;
     prefetch_all(columns.subspan(begin, count));
     prefetch_all(values.subspan(begin, uniform ? 1 : count));
   }
@@ -148,6 +153,7 @@ struct DenseRows {
   [[nodiscard]] std::size_t cols() const { return column_count; }
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return i * column_count; }
+  [[nodiscard]] static bool scattered() { return false; }
   [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     return {values.subspan(i * column_count, column_count)};
