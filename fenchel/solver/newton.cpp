@@ -33,9 +33,6 @@ constexpr double slope_left_near = 0.5;
 // After a step shorter than this, the matrix is that of the mean curvatures over this part of the direction.
 constexpr double short_step = 0.2;
 constexpr double secant_reach = 0.3;
-// How exactly conjugate gradients solve a system, depending on how the last one went.
-constexpr double least_forcing = 0.2;
-constexpr double most_forcing = 1e-3;
 constexpr int steps_between_choices = 3;
 constexpr int updates_of_the_gradient = 16;
 constexpr double least_passes_counted = 0.01;  // of a step, so that limits on passes are reached
@@ -88,7 +85,7 @@ Newton::Newton(const problem::Problem& problem, const Start& start, Conduct /*co
   metric_ = ridge_;
   v_.resize(d, 0.0);
   if (problem.free_bias) v_.back() = start.b;
-  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &changes_}) vector->resize(n, 0.0);
+  for (auto* vector : {&z_, &alpha_}) vector->resize(n, 0.0);
   if (rows_.smooth()) linear_alpha_.resize(n, 0.0);
   offered_ = alpha_;
   for (auto* vector : {&induced_, &gradient_, &direction_, &residual_}) vector->resize(d, 0.0);
@@ -118,6 +115,7 @@ double Newton::step() {
 }
 
 double Newton::begin() {
+  wake();
   if (begun_) return 0.0;
   begun_ = true;
   map_.margins(v_, z_);
@@ -155,11 +153,12 @@ void Newton::locate() {
 
 double Newton::refresh_gradient() {
   const Shares& shares = rows_.shares();
+  RowSums::Cut changed;
   sums_.select(
-      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed_);
-  double passes = changed_.nonzeros / sums_.nonzeros();
+      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed);
+  double passes = changed.nonzeros / sums_.nonzeros();
   if (passes < 0.5 && updates_ < updates_of_the_gradient) {
-    sums_.add_rows(changed_, changes_, induced_);
+    sums_.add_rows(changed, changes_, induced_);
     ++updates_;
   } else {
     for_each_block(alpha_.size(), [&](std::size_t begin, std::size_t end) {
@@ -207,6 +206,9 @@ void Newton::settle_bias() {
   locate();
 }
 
+// Whether the next matrix asks where the last step went.
+bool Newton::step_was_short() const { return last_length_ < short_step; }
+
 double Newton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
   if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? bias_ridge * metric_.back() : metric_.back();
@@ -219,7 +221,7 @@ double Newton::find_direction() {
 // Where the rows inside the corner say too little, the largest curvature of every row majorises F: steps are short, but sure.
 // Where others come into it soon after the start of a step, those are what the matrix lacks.
 std::span<const double> Newton::curvatures() {
-  if (at_z_.weight > 0.0 && last_length_ >= short_step) return weights_;
+  if (at_z_.weight > 0.0 && !step_was_short()) return weights_;
   if (!all_working()) std::ranges::fill(changes_, 0.0);
   if (at_z_.weight > 0.0) {
     rows_.secants(working_.rows, z_, dz_, secant_reach, alpha_, weights_, changes_);
@@ -331,41 +333,6 @@ double Newton::go(double t) {
   return refresh_gradient();
 }
 
-double Newton::mismatch(std::span<const double> difference) const {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < difference.size(); ++j) sum += 0.5 * difference[j] * (difference[j] / metric_[j]);
-  return sum;
-}
-
-void Newton::assess() {
-  double penalty = 0.0;
-  for (std::size_t j = 0; j < v_.size(); ++j) penalty += 0.5 * ridge_[j] * v_[j] * v_[j];
-  const double own = mismatch(gradient_);
-  forcing_ = std::isfinite(last_mismatch_)
-                 ? std::clamp(std::sqrt(own / last_mismatch_), most_forcing, least_forcing)
-                 : least_forcing;
-  last_mismatch_ = own;
-  estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + outside_risk_ + penalty, .scatter = 1.2};
-  const double linearized = assess_linearized();
-  if (linearized < estimate_.gap) {
-    estimate_.gap = linearized;
-    estimate_.scatter = 2.0;  // its brackets are known to second order
-    offered_ = linear_alpha_;
-  } else {
-    offered_ = alpha_;
-  }
-}
-
-double Newton::assess_linearized() {
-  if (!linearized_) return infinity;
-  const double brackets = rows_.brackets_of(working_.rows, z_, alpha_, weights_, linear_alpha_, changes_);
-  if (brackets >= estimate_.gap) return infinity;
-  sums_.select(
-      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed_);
-  sums_.add_rows(changed_, changes_, residual_);
-  return brackets + mismatch(residual_);
-}
-
 double Newton::sharpen() {
   if (rows_.smooth() || last_mismatch_ > balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
   rows_.recenter(working_.rows, alpha_, std::max(shrinkage * rows_.q(), least_q_));
@@ -374,11 +341,6 @@ double Newton::sharpen() {
   settle_bias();
   last_mismatch_ = infinity;
   return refresh_gradient();
-}
-
-problem::Candidate Newton::candidate() {
-  return {
-      .w = std::span(v_).first(problem_.dimension()), .b = problem_.free_bias ? v_.back() : 0.0, .alpha = offered_};
 }
 
 }  // namespace fenchel::solver

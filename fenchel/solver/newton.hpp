@@ -44,6 +44,8 @@ class Newton final : public Solver {
  private:
   double begin();  // the first margins and gradient; returns the passes it took, as others below do
   void start_smoothing();
+  void rest();  // gives back what the next step finds anew
+  void wake();
   void locate();              // everything that follows from the margins
   double refresh_gradient();  // from the dual vector
   void settle_bias();         // minimises over the free bias alone
@@ -60,6 +62,7 @@ class Newton final : public Solver {
   [[nodiscard]] double mismatch(std::span<const double> difference) const;
   [[nodiscard]] bool all_working() const { return working_.rows.size() == weighted_; }
   void take_everybody();  // as working rows
+  [[nodiscard]] bool step_was_short() const;
   [[nodiscard]] double distance() const;  // from where the working rows were chosen
 
   problem::Problem problem_;
@@ -89,9 +92,9 @@ class Newton final : public Solver {
   std::vector<double> linear_alpha_;  // for smooth losses only
   std::vector<double> changes_;       // of s alpha, since induced_ was computed; in between, anything
   bool changing_ = false;             // whether there are any
-  std::span<const double> offered_;   // the dual vector that the estimate is about: one of those above, or the centre
+  std::span<const double>
+      offered_;  // the dual vector that the estimate is about: one of those above, or the centre
   RowModel::Sums at_z_;
-  RowSums::Cut changed_;
 
   std::vector<double> induced_;  // X'S alpha_, but for the changes
   int updates_ = 0;              // of it since it was computed from nothing

@@ -54,7 +54,7 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
   ridge_.assign(ridge.begin(), ridge.end());
   scale_ = scale;
   given_ = h;
-  if (direct_) std::swap(held_, active_.rows);
+  if (direct_) find_held();
   sums_.select(
       list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
   if (sums_.dimension() <= largest_dense && !direct_) {
@@ -66,7 +66,7 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
   if (!direct_) return prepare_iterations();
   if (thin) thin_out();
   const double work = update_gram(slack);
-  held_ = {};
+  held_ = LargeList();
   factorize();
   return direct_work(work) / sums_.nonzeros();
 }
@@ -135,13 +135,27 @@ void NormalSystem::form_gram() {
   sums_.add_gram(active_, weights_, gram_);
 }
 
+void NormalSystem::rest() {
+  factor_.take();
+  if (direct_) active_.rows = LargeList();
+}
+
+void NormalSystem::find_held() {
+  std::swap(held_, active_.rows);
+  if (!held_.empty()) return;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] > 0.0) held_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
 // Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
 void NormalSystem::factorize() {
   const auto d = static_cast<Eigen::Index>(sums_.dimension());
   const Eigen::Map<const dense::Matrix> gram(gram_.data(), d, d);
   double lift = 0.0;
   for (;;) {
-    dense::Matrix matrix = scale_ * gram;
+    dense::Matrix matrix = factor_.take();
+    matrix = scale_ * gram;
     for (Eigen::Index j = 0; j < d; ++j) {
       const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
       matrix(j, j) = own * (1.0 + lift);

@@ -33,8 +33,12 @@ class NormalSystem {
   double solve(std::span<const double> rhs, std::span<const double> metric, double forcing, std::span<double> d,
                std::span<double> residual);
 
+  // Gives back what the next weights make anew.
+  void rest();
+
  private:
   [[nodiscard]] double direct_work(double gram) const;
+  void find_held();
   void thin_out();
   [[nodiscard]] double wanted(std::uint32_t row) const;  // weight of a row of the list
   double update_gram(double slack);

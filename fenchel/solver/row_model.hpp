@@ -85,8 +85,7 @@ class RowModel {
 
   // The rows whose dual variable may change while every z_i moves by at most radius * norms_i, also for a smaller q: for the
   // others it is the same at both ends of that range, and equal to the centre. Returns the risk of those others.
-  double moving(std::span<const double> z, std::span<const float> norms, double radius,
-                LargeList& list) const;
+  double moving(std::span<const double> z, std::span<const float> norms, double radius, LargeList& list) const;
 
  private:
   loss::Any loss_;
