@@ -78,7 +78,7 @@ std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count)
 template <class Value>
 void prefetch_next(const CsrRows<Value>& rows, std::size_t i, std::size_t end) {
   if (rows.scattered()) {
-    if (i + scattered_ahead < end) rows.prefetch(i + scattered_ahead);
+    if (i + scattered_ahead < end) rows.prefetch_scattered(i + scattered_ahead);
   } else if (i + 1 < end) {
     rows.prefetch_value(i + 1);
   }

@@ -120,9 +120,15 @@ struct CsrRows {
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
   [[nodiscard]] std::size_t begin_of(std::size_t i) const { return begins != nullptr ? begins[i] : offsets[i]; }
   [[nodiscard, gnu::always_inline]] SparseRow<Value> row(std::size_t i) const {
-    if (guard != nullptr) guard->ensure(i);
-    const std::size_t begin = begin_of(i);
+    if (begins == nullptr) return row_in_place(i);
     const std::size_t count = offsets[i + 1] - offsets[i];
+    return {columns.subspan(begins[i], count), values.subspan(begins[i], count), uniform};
+  }
+  // The same where no rows lie between, for sweeps of solvers that go row by row: they are given the data as they are.
+  [[nodiscard, gnu::always_inline]] SparseRow<Value> row_in_place(std::size_t i) const {
+    if (guard != nullptr) guard->ensure(i);
+    const std::size_t begin = offsets[i];
+    const std::size_t count = offsets[i + 1] - begin;
     return {columns.subspan(begin, count), values.subspan(begin, count), uniform};
   }
   // Asks memory for the value of a uniform row that comes next: the processor foresees the columns of rows in order, not this.
@@ -130,14 +136,21 @@ struct CsrRows {
     if (uniform) __builtin_prefetch(values.data() + begin_of(i));
   }
   [[nodiscard]] bool scattered() const { return begins != nullptr; }
-  // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
+  // Asks memory for a row that is used soon, where no rows lie between. No entry is looked at, so that the row needs no check before.
   void prefetch(std::size_t i) const {
-    const std::size_t begin = std::min<std::size_t>(begin_of(i), values.size());
-    const std::size_t length = offsets[i + 1] - offsets[i];
-    const std::size_t count = std::min({length, values.size() - begin, most_prefetched});
-    if (count == 0) return;
+    const std::size_t begin = std::min<std::size_t>(offsets[i], values.size());
+    const std::size_t end = std::min<std::size_t>(offsets[i + 1], values.size());
+    if (end <= begin) return;
+    const std::size_t count = std::min(end - begin, most_prefetched);
     prefetch_all(columns.subspan(begin, count));
     prefetch_all(values.subspan(begin, uniform ? 1 : count));
+  }
+  // The same for one of scattered rows, which have been checked.
+  void prefetch_scattered(std::size_t i) const {
+    const std::size_t count = std::min<std::size_t>(offsets[i + 1] - offsets[i], most_prefetched);
+    if (count == 0) return;
+    prefetch_all(columns.subspan(begins[i], count));
+    prefetch_all(values.subspan(begins[i], uniform ? 1 : count));
   }
 };
 
@@ -154,10 +167,12 @@ struct DenseRows {
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return i * column_count; }
   [[nodiscard]] static bool scattered() { return false; }
+  void prefetch_scattered(std::size_t /*i*/) const {}
   [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     return {values.subspan(i * column_count, column_count)};
   }
+  [[nodiscard]] DenseRow<Value> row_in_place(std::size_t i) const { return row(i); }
   void prefetch(std::size_t i) const {
     prefetch_all(values.subspan(i * column_count, std::min(column_count, most_prefetched)));
   }
