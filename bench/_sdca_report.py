@@ -143,8 +143,7 @@ def memory_text(cases, ours):
                      max(0.0, (peak - 1.3 * data) / vectors)])
     missed = [f"{row[0]} {row[1]} ({common.number(row[5])})" for row in rows if row[5] > 1.3]
     return (f"Target: at most 1.3. Missed: {list_of(missed)}. The last column counts the vectors that are held beyond 1.3 times the "
-            "data, one double a row and a column each: where rows are short, what `newton` and the certificate keep for every row outweighs them, "
-            "and where equal rows are merged a copy of the distinct ones lies beside the data.\n\n"
+            "data, one double a row and a column each: where rows are short, what `newton` and the certificate keep for every row outweighs them.\n\n"
             + common.table(["data", "loss", "data MB", "vectors MB", "peak MB", "ratio", "vectors beyond"], rows))
 
 

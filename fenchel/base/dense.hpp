@@ -2,6 +2,8 @@
 // instantiated in one file for all who use them.
 #pragma once
 
+#include <utility>
+
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
@@ -16,6 +18,8 @@ class Cholesky {
  public:
   // Whether all pivots are positive; where one is not, there is nothing to solve with.
   bool factorize(Matrix lower);
+  // The memory of a factor that is not needed any more.
+  Matrix take() { return std::move(factor_); }
   void solve_in_place(Eigen::Ref<Vector> x) const;
   [[nodiscard]] Matrix solve(const Matrix& columns) const;
 

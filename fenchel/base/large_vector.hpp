@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>
@@ -64,5 +65,7 @@ bool operator==(const LargePages<T>& /*a*/, const LargePages<Other>& /*b*/) {
 
 // LargeVector(count) and resize(count) fill nothing; LargeVector(count, 0.0) and resize(count, 0.0) do.
 using LargeVector = std::vector<double, LargePages<double>>;
+// The same for numbers of rows.
+using LargeList = std::vector<std::uint32_t, LargePages<std::uint32_t>>;
 
 }  // namespace fenchel

@@ -56,14 +56,14 @@ void ColumnBands::for_each_product(const CsrRows<Value>& rows, std::span<const s
   };
   // The processor does not foresee where the next rows cross into the band.
   const auto prefetch = [&](std::size_t i) {
-    const std::size_t begin = rows.offsets[i] + begin_in(i);
+    const std::size_t begin = rows.begin_of(i) + begin_in(i);
     for (std::size_t line = 0; line < most_lines; ++line) {
       const std::size_t k = std::min(begin + line * entries_in_line, rows.columns.size() - 1);
       __builtin_prefetch(&rows.columns[k]);
       if (!rows.uniform) __builtin_prefetch(&rows.values[k]);
     }
     if (rows.uniform)
-      __builtin_prefetch(&rows.values[std::min<std::size_t>(rows.offsets[i], rows.values.size() - 1)]);
+      __builtin_prefetch(&rows.values[std::min<std::size_t>(rows.begin_of(i), rows.values.size() - 1)]);
   };
   for (std::size_t i = 0; i < n; ++i) {
     if (i + ahead < n && beta[i + ahead] != 0.0) prefetch(i + ahead);

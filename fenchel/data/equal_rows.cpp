@@ -57,7 +57,9 @@ EqualRows group_by_hash(std::span<const std::uint64_t> hashes) {
   };
   EqualRows result;
   result.place.resize(hashes.size());
-  std::vector<Slot> table(std::bit_ceil(2 * hashes.size() + 1));
+  // In pages of its own, which go back to the system at once; they begin as zeros.
+  const Buffer<Slot> pages(std::bit_ceil(2 * hashes.size() + 1));
+  const std::span<Slot> table = pages.span();
   const std::size_t mask = table.size() - 1;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const auto check = static_cast<std::uint32_t>(hashes[i] >> 32);
@@ -72,6 +74,7 @@ EqualRows group_by_hash(std::span<const std::uint64_t> hashes) {
     }
     result.place[i] = table[at].place - 1;
   }
+  result.first.shrink_to_fit();
   return result;
 }
 
@@ -100,42 +103,11 @@ std::size_t bytes_in_rows(const DenseRows<Value>& rows, std::span<const std::uin
   return list.size() * rows.cols() * sizeof(Value);
 }
 
-using RowStorage = decltype(Dataset::storage);
-
-template <class Value>
-RowStorage copied(const CsrRows<Value>& rows, std::span<const std::uint32_t> list) {
-  std::vector<std::uint64_t> offsets(list.size() + 1);
-  for (std::size_t k = 0; k < list.size(); ++k) offsets[k + 1] = offsets[k] + rows.row(list[k]).nonzeros();
-  Buffer<std::uint32_t> columns(offsets.back());
-  Buffer<Value> values(offsets.back());
-  for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      const SparseRow<Value> row = rows.row(list[k]);
-      std::ranges::copy(row.columns, columns.data() + offsets[k]);
-      std::ranges::copy(row.values, values.data() + offsets[k]);
-    }
-  });
-  return CsrStorage{.offsets = std::move(offsets),
-                    .columns = std::move(columns).freeze(),
-                    .values = std::move(values).freeze(),
-                    .column_count = rows.cols(),
-                    .uniform = rows.uniform};
-}
-template <class Value>
-RowStorage copied(const DenseRows<Value>& rows, std::span<const std::uint32_t> list) {
-  Buffer<Value> values(list.size() * rows.cols());
-  for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      std::ranges::copy(rows.row(list[k]).values, values.data() + k * rows.cols());
-    }
-  });
-  return DenseStorage{.values = std::move(values).freeze(), .row_count = list.size(), .column_count = rows.cols()};
-}
-
 }  // namespace
 
 EqualRows find_equal_rows(const Matrix& matrix, std::span<const double> labels) {
-  std::vector<std::uint64_t> hashes(rows(matrix));
+  const Buffer<std::uint64_t> pages(rows(matrix));
+  const std::span<std::uint64_t> hashes = pages.span();
   std::visit(
       [&](const auto& all) {
         for_each_block(hashes.size(), [&](std::size_t begin, std::size_t end) {
@@ -193,10 +165,38 @@ std::size_t bytes_of_rows(const Matrix& matrix, std::span<const std::uint32_t> l
   return std::visit([&](const auto& rows) { return bytes_in_rows(rows, list); }, matrix);
 }
 
-Dataset copy_rows(const Matrix& matrix, std::span<const std::uint32_t> list) {
-  Dataset result;
-  result.storage = std::visit([&](const auto& rows) { return copied(rows, list); }, matrix);
-  return result;
+ChosenRows::ChosenRows(const Matrix& matrix, std::span<const std::uint32_t> list)
+    : view_(std::visit([&](const auto& rows) { return view_of(rows, list); }, matrix)) {}
+
+template <class Value>
+Matrix ChosenRows::view_of(const CsrRows<Value>& rows, std::span<const std::uint32_t> list) {
+  offsets_.resize(list.size() + 1);
+  begins_.resize(list.size());
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const SparseRow<Value> row = rows.row(list[k]);  // which a guard has checked from here on
+    offsets_[k + 1] = offsets_[k] + row.nonzeros();
+    begins_[k] = static_cast<std::uint64_t>(row.columns.data() - rows.columns.data());
+  }
+  return CsrRows<Value>{.offsets = offsets_,
+                        .columns = rows.columns,
+                        .values = rows.values,
+                        .column_count = rows.cols(),
+                        .uniform = rows.uniform,
+                        .begins = begins_.data()};
+}
+
+template <class Value>
+Matrix ChosenRows::view_of(const DenseRows<Value>& rows, std::span<const std::uint32_t> list) {
+  Buffer<Value> values(list.size() * rows.cols());
+  for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      std::ranges::copy(rows.row(list[k]).values, values.data() + k * rows.cols());
+    }
+  });
+  Array<Value> copy = std::move(values).freeze();
+  const DenseRows<Value> view{.values = copy, .row_count = list.size(), .column_count = rows.cols()};
+  copy_ = std::move(copy);
+  return view;
 }
 
 }  // namespace fenchel::data

@@ -25,8 +25,28 @@ struct EqualRows {
 // without equal rows are told from data with many at a small part of a pass.
 [[nodiscard]] bool sample_repeats(const Matrix& matrix, std::span<const double> labels);
 
-// The bytes of a copy of some rows, and this copy; without targets.
+// What some rows have in bytes.
 [[nodiscard]] std::size_t bytes_of_rows(const Matrix& matrix, std::span<const std::uint32_t> list);
-[[nodiscard]] Dataset copy_rows(const Matrix& matrix, std::span<const std::uint32_t> list);
+
+// Some rows of a matrix, which must outlive this, as a matrix of their own. Sparse rows are found where they are: in ascending
+// order that takes no longer than a copy of them. Dense ones are copied, as their loops go from one to the next.
+class ChosenRows {
+ public:
+  ChosenRows(const Matrix& matrix, std::span<const std::uint32_t> list);
+  ChosenRows(ChosenRows&&) = default;
+  ChosenRows& operator=(ChosenRows&&) = default;
+
+  [[nodiscard]] const Matrix& matrix() const { return view_; }
+
+ private:
+  template <class Value>
+  [[nodiscard]] Matrix view_of(const CsrRows<Value>& rows, std::span<const std::uint32_t> list);
+  template <class Value>
+  [[nodiscard]] Matrix view_of(const DenseRows<Value>& rows, std::span<const std::uint32_t> list);
+
+  std::vector<std::uint64_t> offsets_, begins_;
+  Values copy_;
+  Matrix view_;
+};
 
 }  // namespace fenchel::data

@@ -77,7 +77,11 @@ std::vector<std::size_t> balanced_slabs(const Matrix& matrix, std::size_t count)
 
 template <class Value>
 void prefetch_next(const CsrRows<Value>& rows, std::size_t i, std::size_t end) {
-  if (i + 1 < end) rows.prefetch_value(i + 1);
+  if (rows.scattered()) {
+    if (i + scattered_ahead < end) rows.prefetch_scattered(i + scattered_ahead);
+  } else if (i + 1 < end) {
+    rows.prefetch_value(i + 1);
+  }
 }
 template <class Value>
 void prefetch_next(const DenseRows<Value>& /*rows*/, std::size_t /*i*/, std::size_t /*end*/) {}
@@ -348,6 +352,11 @@ double LinearMap::adjoint_error(double magnitude) const {
 
 LargeVector LinearMap::row_square_norms(std::span<const double> scale) const {
   LargeVector norms(rows());
+  row_square_norms(scale, norms);
+  return norms;
+}
+
+void LinearMap::row_square_norms(std::span<const double> scale, std::span<double> norms) const {
   const double constant_scale = scale.empty() ? 1.0 : scale.back();
   const double constant = design_.constant * design_.constant * constant_scale;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
@@ -358,7 +367,6 @@ LargeVector LinearMap::row_square_norms(std::span<const double> scale) const {
       norms[i] = sum;
     }
   });
-  return norms;
 }
 
 LargeVector LinearMap::row_absolute_sums() const {

@@ -51,6 +51,7 @@ class LinearMap {
   [[nodiscard]] double adjoint_error(double magnitude) const;
   // norm_i = sum_j x_ij^2 scale_j, or plain squared norms where scale is empty.
   [[nodiscard]] LargeVector row_square_norms(std::span<const double> scale) const;
+  void row_square_norms(std::span<const double> scale, std::span<double> norms) const;
   // sum_j |x_ij|
   [[nodiscard]] LargeVector row_absolute_sums() const;
 

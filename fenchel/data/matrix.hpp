@@ -93,6 +93,8 @@ class RowGuard {
   mutable std::vector<std::atomic<std::uint8_t>> checked_;
 };
 
+// Of rows that lie among others, the one so many places ahead is asked for.
+inline constexpr std::size_t scattered_ahead = 4;
 // Longer rows than this are left to the processor's own foresight.
 inline constexpr std::size_t most_prefetched = 1024;
 
@@ -101,7 +103,7 @@ void prefetch_all(std::span<const T> items) {
   for (std::size_t k = 0; k < items.size(); k += 64 / sizeof(T)) __builtin_prefetch(&items[k]);
 }
 
-// Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]).
+// Compressed sparse rows: entries of row i are [offsets[i], offsets[i + 1]), or as many from begins[i] on.
 template <class Value>
 struct CsrRows {
   std::span<const std::uint64_t> offsets;
@@ -109,13 +111,21 @@ struct CsrRows {
   std::span<const Value> values;
   std::size_t column_count = 0;
   const RowGuard* guard = nullptr;
-  bool uniform = false;  // every row is
+  bool uniform = false;                   // every row is
+  const std::uint64_t* begins = nullptr;  // of rows among others, which offsets do not count
 
   [[nodiscard]] std::size_t rows() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   [[nodiscard]] std::size_t cols() const { return column_count; }
-  [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
+  [[nodiscard]] std::size_t nonzeros() const { return begins != nullptr ? offsets.back() : values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return offsets[i]; }
+  [[nodiscard]] std::size_t begin_of(std::size_t i) const { return begins != nullptr ? begins[i] : offsets[i]; }
   [[nodiscard, gnu::always_inline]] SparseRow<Value> row(std::size_t i) const {
+    if (begins == nullptr) return row_in_place(i);
+    const std::size_t count = offsets[i + 1] - offsets[i];
+    return {columns.subspan(begins[i], count), values.subspan(begins[i], count), uniform};
+  }
+  // The same where no rows lie between, for sweeps of solvers that go row by row: they are given the data as they are.
+  [[nodiscard, gnu::always_inline]] SparseRow<Value> row_in_place(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;
@@ -123,9 +133,10 @@ struct CsrRows {
   }
   // Asks memory for the value of a uniform row that comes next: the processor foresees the columns of rows in order, not this.
   [[gnu::always_inline]] void prefetch_value(std::size_t i) const {
-    if (uniform) __builtin_prefetch(values.data() + offsets[i]);
+    if (uniform) __builtin_prefetch(values.data() + begin_of(i));
   }
-  // Asks memory for a row that is used soon. No entry is looked at, so that the row needs no check before.
+  [[nodiscard]] bool scattered() const { return begins != nullptr; }
+  // Asks memory for a row that is used soon, where no rows lie between. No entry is looked at, so that the row needs no check before.
   void prefetch(std::size_t i) const {
     const std::size_t begin = std::min<std::size_t>(offsets[i], values.size());
     const std::size_t end = std::min<std::size_t>(offsets[i + 1], values.size());
@@ -133,6 +144,13 @@ struct CsrRows {
     const std::size_t count = std::min(end - begin, most_prefetched);
     prefetch_all(columns.subspan(begin, count));
     prefetch_all(values.subspan(begin, uniform ? 1 : count));
+  }
+  // The same for one of scattered rows, which have been checked.
+  void prefetch_scattered(std::size_t i) const {
+    const std::size_t count = std::min<std::size_t>(offsets[i + 1] - offsets[i], most_prefetched);
+    if (count == 0) return;
+    prefetch_all(columns.subspan(begins[i], count));
+    prefetch_all(values.subspan(begins[i], uniform ? 1 : count));
   }
 };
 
@@ -148,10 +166,13 @@ struct DenseRows {
   [[nodiscard]] std::size_t cols() const { return column_count; }
   [[nodiscard]] std::size_t nonzeros() const { return values.size(); }
   [[nodiscard]] std::size_t nonzeros_before(std::size_t i) const { return i * column_count; }
+  [[nodiscard]] static bool scattered() { return false; }
+  void prefetch_scattered(std::size_t /*i*/) const {}
   [[nodiscard]] DenseRow<Value> row(std::size_t i) const {
     if (guard != nullptr) guard->ensure(i);
     return {values.subspan(i * column_count, column_count)};
   }
+  [[nodiscard]] DenseRow<Value> row_in_place(std::size_t i) const { return row(i); }
   void prefetch(std::size_t i) const {
     prefetch_all(values.subspan(i * column_count, std::min(column_count, most_prefetched)));
   }

@@ -13,7 +13,7 @@ namespace {
 
 template <class Value>
 std::size_t bytes_in(const CsrRows<Value>& rows) {
-  return rows.offsets.size_bytes() + rows.columns.size_bytes() + rows.values.size_bytes();
+  return rows.offsets.size_bytes() + rows.nonzeros() * (sizeof(rows.columns[0]) + sizeof(rows.values[0]));
 }
 template <class Value>
 std::size_t bytes_in(const DenseRows<Value>& rows) {
@@ -32,6 +32,7 @@ void advise(std::span<const std::byte> bytes) {
 // Offsets may not have been checked yet.
 template <class Value>
 void advise_rows(const CsrRows<Value>& rows, std::size_t first, std::size_t last) {
+  if (rows.begins != nullptr) return;  // of mapped files there are none
   const std::size_t end = std::min<std::size_t>(rows.offsets[last], rows.nonzeros());
   const std::size_t begin = std::min<std::size_t>(rows.offsets[first], end);
   advise(std::as_bytes(rows.columns.subspan(begin, end - begin)));

@@ -185,7 +185,7 @@ SweepReport dual_sweep(const Rows& rows, const RowVisit& visit, Link& link, Swee
       state.prefetch(later);
     }
     const std::uint32_t i = order[k];
-    const auto row = rows.row(i);
+    const auto row = rows.row_in_place(i);
     report.nonzeros += row.nonzeros();
     double z = state.b + link.dot(row);
     if (state.constant != 0.0) z += state.constant * link.weight(constant_column);

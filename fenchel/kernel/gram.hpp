@@ -18,6 +18,16 @@ namespace fenchel::kernel {
 
 using RowList = std::span<const std::uint32_t>;
 
+// Calls visit(i) for the rows of a list.
+template <class Rows, class Visit>
+[[gnu::always_inline]] inline void for_each_in(const Rows& rows, RowList list, Visit&& visit) {
+  const bool scattered = rows.scattered();
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (scattered && k + data::scattered_ahead < list.size()) rows.prefetch_scattered(list[k + data::scattered_ahead]);
+    visit(list[k]);
+  }
+}
+
 struct ColumnRange {
   std::size_t begin = 0, end = 0;
 };
@@ -73,7 +83,8 @@ class Panel {
 template <class Rows>
 void scatter_outer_products(const Rows& rows, double constant, RowList list, std::span<const double> change,
                             ColumnRange range, double* lower, std::size_t d) {
-  for (const std::uint32_t i : list) scatter_outer_product(rows.row(i), change[i], constant, range, lower, d);
+  for_each_in(rows, list,
+              [&](std::uint32_t i) { scatter_outer_product(rows.row(i), change[i], constant, range, lower, d); });
 }
 
 template <class Rows>
@@ -90,32 +101,32 @@ template <class Rows>
 void normal_product(const Rows& rows, double constant, RowList list, std::span<const double> h,
                     std::span<const double> v, std::span<double> y) {
   const std::size_t last = y.size() - 1;
-  for (const std::uint32_t i : list) {
+  for_each_in(rows, list, [&](std::uint32_t i) {
     const auto row = rows.row(i);
     double z = data::dot(row, v.data());
     if (constant != 0.0) z += constant * v[last];
     const double a = h[i] * z;
     row.for_each([&](std::size_t j, double x) { y[j] += a * x; });
     if (constant != 0.0) y[last] += a * constant;
-  }
+  });
 }
 
 template <class Rows>
 void weighted_rows(const Rows& rows, double constant, RowList list, std::span<const double> h,
                    std::span<double> u) {
-  for (const std::uint32_t i : list) {
+  for_each_in(rows, list, [&](std::uint32_t i) {
     rows.row(i).for_each([&](std::size_t j, double x) { u[j] += h[i] * x; });
     if (constant != 0.0) u.back() += h[i] * constant;
-  }
+  });
 }
 
 template <class Rows>
 void weighted_squares(const Rows& rows, double constant, RowList list, std::span<const double> h,
                       std::span<double> u) {
-  for (const std::uint32_t i : list) {
+  for_each_in(rows, list, [&](std::uint32_t i) {
     rows.row(i).for_each([&](std::size_t j, double x) { u[j] += h[i] * x * x; });
     if (constant != 0.0) u.back() += h[i] * constant * constant;
-  }
+  });
 }
 
 }  // namespace fenchel::kernel

@@ -81,7 +81,7 @@ class MulticlassSweep {
     for (std::size_t n = 0; n < order.size(); ++n) {
       if (n + fetch_ahead < order.size()) rows_.prefetch(order[n + fetch_ahead]);
       const std::uint32_t i = order[n];
-      const auto row = rows_.row(i);
+      const auto row = rows_.row_in_place(i);
       if (state_.supports != nullptr) {
         if constexpr (can_step_on_support) step_on_support(i, row, report);
         continue;

@@ -121,7 +121,7 @@ SubgradientReport subgradient_sweep(const Rows& rows, const SubgradientVisit& vi
     for (std::size_t k = begin; k < end; ++k) {
       if (k + state.fetch_ahead < order.size()) rows.prefetch(order[k + state.fetch_ahead]);
       const std::uint32_t i = order[k];
-      double z = link.dot(rows.row(i));
+      double z = link.dot(rows.row_in_place(i));
       if (state.constant != 0.0) z += state.constant * link.at(constant_column);
       const double change = visit(state, report, i, scale * z + b, b);
       state.changes[k - begin] = change;
@@ -130,7 +130,7 @@ SubgradientReport subgradient_sweep(const Rows& rows, const SubgradientVisit& vi
     for (std::size_t k = begin; k < end; ++k) {
       const double change = state.changes[k - begin];
       if (change == 0.0) continue;
-      rows.row(order[k]).for_each([&](std::size_t j, double x) { link.s[j] += change * x; });
+      rows.row_in_place(order[k]).for_each([&](std::size_t j, double x) { link.s[j] += change * x; });
       if (state.constant != 0.0) link.s[constant_column] += change * state.constant;
     }
     const auto size = static_cast<double>(end - begin);

@@ -251,8 +251,8 @@ void Certifier::evaluate(PrimalPoint& point) const {
   if (constraint && !penalty::contains(*constraint, point.w)) point.value = infinity;
 }
 
-DualPoint Certifier::dual(std::span<const double> alpha) const {
-  DualPoint point{.beta = weighted_dual(problem_, alpha)};
+DualPoint Certifier::dual(std::span<const double> alpha, std::span<const std::uint32_t> place) const {
+  DualPoint point{.beta = weighted_dual(problem_, alpha, place)};
   if (unpenalized_.any()) {
     unpenalized_.repair(problem_, point);
   } else if (problem_.free_bias) {

@@ -10,6 +10,7 @@
 // negative and includes its own rounding error. This module sees no solver, and believes none.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -63,8 +64,8 @@ class Certifier {
   // it; a stretch by a few roundings moves them to the cheap side. Under a constraint the point as it is.
   [[nodiscard]] PrimalPoint stretched(const PrimalPoint& point, double factor) const;
 
-  // Makes alpha feasible and evaluates it; one pass (more with unpenalised columns).
-  [[nodiscard]] DualPoint dual(std::span<const double> alpha) const;
+  // Makes alpha feasible and evaluates it; one pass (more with unpenalised columns). With places, alpha_i stands at place[i].
+  [[nodiscard]] DualPoint dual(std::span<const double> alpha, std::span<const std::uint32_t> place = {}) const;
   // alpha_i = -phi'(z_i), made feasible; one pass.
   [[nodiscard]] DualPoint dual_of(const PrimalPoint& point) const;
   // Takes weighted duals as stored, without repair; an infeasible vector has the value -infinity.

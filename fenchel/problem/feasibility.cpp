@@ -88,11 +88,12 @@ double dual_room(double beta, Interval box, double weight) {
   return std::isinf(room) ? weight : std::max(room, 0.0);
 }
 
-std::vector<double> weighted_dual(const Problem& problem, std::span<const double> alpha) {
-  std::vector<double> beta(alpha.size());
-  for_each_block(alpha.size(), [&](std::size_t begin, std::size_t end) {
+std::vector<double> weighted_dual(const Problem& problem, std::span<const double> alpha,
+                                  std::span<const std::uint32_t> place) {
+  std::vector<double> beta(place.empty() ? alpha.size() : place.size());
+  for_each_block(beta.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const double b = problem.sample.weight(i) * alpha[i];
+      const double b = problem.sample.weight(i) * alpha[place.empty() ? i : place[i]];
       beta[i] = std::isfinite(b) ? dual_box(problem, i).clamp(b) : 0.0;
     }
   });

@@ -2,6 +2,7 @@
 // under a free bias its sum is zero in exact arithmetic, not up to a tolerance (math: certificate, section 2).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,8 +17,9 @@ Interval dual_box(const Problem& problem, std::size_t i);
 // at the ends, so that moving along it keeps inactive entries inactive.
 double dual_room(double beta, Interval box, double weight);
 
-// beta_i = c_i alpha_i, clipped to the box; entries that are not finite become 0.
-std::vector<double> weighted_dual(const Problem& problem, std::span<const double> alpha);
+// beta_i = c_i alpha_i, clipped to the box; entries that are not finite become 0. With places, alpha_i stands at place[i].
+std::vector<double> weighted_dual(const Problem& problem, std::span<const double> alpha,
+                                  std::span<const std::uint32_t> place = {});
 
 // Moves beta inside its boxes to the sum `target` >= 0 or < 0: first along the room of the entries, then, where that
 // does not suffice, by shrinking the side that is too large (only for target 0). False where neither reaches it.

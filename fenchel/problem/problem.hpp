@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "fenchel/data/linear_map.hpp"
@@ -24,11 +25,12 @@ struct Problem {
   [[nodiscard]] std::size_t dimension() const { return design.cols(); }
 };
 
-// What a solver offers: a primal point and, if it has one, a dual vector (one number a row). Views into the solver.
+// What a solver offers: a primal point and, if it has one, a dual vector. Views into the solver.
 struct Candidate {
   std::span<const double> w;
   double b = 0.0;
-  std::span<const double> alpha;  // empty: the certificate takes alpha_i = -phi'(z_i)
+  std::span<const double> alpha;              // empty: the certificate takes alpha_i = -phi'(z_i)
+  std::span<const std::uint32_t> place = {};  // of every row's number in alpha; empty: one a row, in their order
 };
 
 }  // namespace fenchel::problem

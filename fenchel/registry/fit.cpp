@@ -50,11 +50,12 @@ solver::RowOrder row_order_for(const data::Matrix& matrix, const Settings& setti
 
 // Not for solvers that go row by row: they visit a row of a large weight too rarely to gain by it. Not for data larger than
 // memory either.
-std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const SolverEntry& entry) {
+std::optional<solver::MergedRows> merged_rows_for(const Plan& plan, const SolverEntry& entry,
+                                                  const risk::Sample& sample) {
   if (!plan.settings().merge_rows || takes(entry, solver::option::row_order)) return std::nullopt;
   const data::Matrix matrix = plan.dataset().matrix();
   if (in_windows(matrix, plan.settings())) return std::nullopt;
-  return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, plan.combined_weights());
+  return solver::MergedRows::where_it_pays(matrix, plan.dataset().targets, sample);
 }
 
 // For solvers that go row by row, and start from duals alone. Not for data that fill the memory: it takes a copy.
@@ -188,7 +189,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
     return entry.make(problem, from, conduct);
   };
   // Equal rows have equal labels, and so equal targets in every output.
-  const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry);
+  const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry, first.sample);
   Fit result;
   result.solver = entry.name;
   if (by_rows) result.row_order = conduct.rows;

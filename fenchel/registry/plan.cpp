@@ -72,7 +72,7 @@ void Plan::find_classes() {
   }
   const std::span<const double> labels = dataset_.targets;
   if (loss::task(settings_.loss) == loss::Task::regression) {
-    targets_.emplace_back(labels.begin(), labels.end());
+    targets_.push_back(dataset_.targets);
     return;
   }
   for (const double label : labels) {
@@ -96,12 +96,16 @@ void Plan::find_classes() {
     });
     return;
   }
+  if (classes_ == std::vector{-1.0, 1.0}) {
+    targets_.push_back(dataset_.targets);
+    return;
+  }
   const std::size_t first = classes_.size() == 2 ? 1 : 0;  // of two classes, the larger is +1
   for (std::size_t k = first; k < classes_.size(); ++k) {
     std::vector<double> target(labels.size());
     std::transform(labels.begin(), labels.end(), target.begin(),
                    [&](double label) { return label == classes_[k] ? 1.0 : -1.0; });
-    targets_.push_back(std::move(target));
+    targets_.emplace_back(std::move(target));
   }
 }
 

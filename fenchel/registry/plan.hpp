@@ -66,11 +66,12 @@ class Plan {
   std::vector<double> factors_;
   std::vector<double> scales_;
   std::vector<double> classes_;
-  std::vector<std::vector<double>> targets_;  // one an output; empty under a multiclass loss
-  std::vector<std::uint32_t> class_of_;       // places in classes_; only under a multiclass loss
-  std::vector<double> combined_;              // sample weight x class weight, up to a power of two; empty: all 1
-  double weight_sum_ = 0.0;                   // of these
-  double asked_weight_sum_ = 0.0;             // of the weights as asked for, which --C refers to
+  // One an output, those of the data where they serve; empty under a multiclass loss.
+  std::vector<data::Array<double>> targets_;
+  std::vector<std::uint32_t> class_of_;  // places in classes_; only under a multiclass loss
+  std::vector<double> combined_;         // sample weight x class weight, up to a power of two; empty: all 1
+  double weight_sum_ = 0.0;              // of these
+  double asked_weight_sum_ = 0.0;        // of the weights as asked for, which --C refers to
   double lambda_ = 0.0;
   penalty::Strength strength_;
 };

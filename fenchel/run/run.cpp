@@ -76,7 +76,7 @@ class Incumbent : public Keeper {
     return std::move(candidate).take_weights();
   }
   Dual dual_of(const problem::Candidate& candidate, const Primal& primal) const {
-    return candidate.alpha.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.alpha);
+    return candidate.alpha.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.alpha, candidate.place);
   }
   Dual dual_of(const problem::MulticlassCandidate& candidate, const Primal& primal) const {
     return candidate.beta.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.beta);

@@ -11,8 +11,9 @@ namespace {
 
 // Fewer rows are solved in less time than anybody would notice.
 constexpr std::size_t least_rows = 4096;
-// The copy must be so much smaller than the data. Finding equal rows takes about two passes, the copy memory.
-constexpr double largest_copy = 0.4;
+// They must be so much smaller than the data. Finding equal rows takes about two passes, and what they need memory: dense ones
+// are copied.
+constexpr double largest_part = 0.4;
 
 // A row without entries is work, too.
 double entries_and_rows(const data::Matrix& matrix) {
@@ -22,26 +23,29 @@ double entries_and_rows(const data::Matrix& matrix) {
 }  // namespace
 
 std::optional<MergedRows> MergedRows::where_it_pays(const data::Matrix& matrix, std::span<const double> labels,
-                                                    std::span<const double> weights) {
+                                                    const risk::Sample& sample) {
   const std::size_t n = data::rows(matrix);
   if (n < least_rows || n > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   if (!data::sample_repeats(matrix, labels)) return std::nullopt;
   data::EqualRows rows = data::find_equal_rows(matrix, labels);
-  const auto copy = static_cast<double>(data::bytes_of_rows(matrix, rows.first));
-  if (!(copy < largest_copy * static_cast<double>(data::bytes_of(matrix)))) return std::nullopt;
-  return MergedRows(matrix, std::move(rows), weights);
+  const auto part = static_cast<double>(data::bytes_of_rows(matrix, rows.first));
+  if (!(part < largest_part * static_cast<double>(data::bytes_of(matrix)))) return std::nullopt;
+  return MergedRows(matrix, std::move(rows), sample);
 }
 
-MergedRows::MergedRows(const data::Matrix& matrix, data::EqualRows rows, std::span<const double> weights)
+MergedRows::MergedRows(const data::Matrix& matrix, data::EqualRows rows, const risk::Sample& sample)
     : rows_(std::move(rows)),
-      distinct_(data::copy_rows(matrix, rows_.first)),
-      weights_(rows_.first.size()),
+      distinct_(matrix, rows_.first),
+      shares_(rows_.first.size()),
       passes_a_pass_(entries_and_rows(distinct_.matrix()) / entries_and_rows(matrix)) {
-  std::vector<CompensatedSum> sums(weights_.size());
-  for (std::size_t i = 0; i < rows_.place.size(); ++i) {
-    sums[rows_.place[i]].add(weights.empty() ? 1.0 : weights[i]);
+  if (sample.weights.empty()) {  // counts are exact
+    for (const std::uint32_t k : rows_.place) shares_[k] += 1.0;
+  } else {
+    std::vector<CompensatedSum> sums(shares_.size());
+    for (std::size_t i = 0; i < rows_.place.size(); ++i) sums[rows_.place[i]].add(sample.weights[i]);
+    for (std::size_t k = 0; k < sums.size(); ++k) shares_[k] = sums[k].total();
   }
-  for (std::size_t k = 0; k < sums.size(); ++k) weights_[k] = sums[k].total();
+  for (double& share : shares_) share /= sample.weight_sum;
 }
 
 problem::Problem MergedRows::problem(const problem::Problem& asked, std::vector<double>& targets) const {
@@ -49,7 +53,7 @@ problem::Problem MergedRows::problem(const problem::Problem& asked, std::vector<
   for (std::size_t k = 0; k < targets.size(); ++k) targets[k] = asked.sample.targets[rows_.first[k]];
   problem::Problem result = asked;
   result.design.matrix = distinct_.matrix();
-  result.sample = {.targets = targets, .weights = weights_, .weight_sum = asked.sample.weight_sum};
+  result.sample = {.targets = targets, .weights = shares_, .weight_sum = 1.0};
   return result;
 }
 
@@ -58,16 +62,9 @@ std::vector<double> MergedRows::merged(std::span<const double> alpha, const risk
   for (std::size_t i = 0; i < alpha.size(); ++i) sums[rows_.place[i]].add(sample.weight(i) * alpha[i]);
   std::vector<double> means(sums.size(), 0.0);
   for (std::size_t k = 0; k < means.size(); ++k) {
-    if (weights_[k] > 0.0) means[k] = sums[k].total() / weights_[k];
+    if (shares_[k] > 0.0) means[k] = sums[k].total() / sample.weight_sum / shares_[k];
   }
   return means;
-}
-
-void MergedRows::expand(std::span<const double> alpha, std::vector<double>& expanded) const {
-  expanded.resize(rows_.place.size());
-  for_each_block(expanded.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) expanded[i] = alpha[rows_.place[i]];
-  });
 }
 
 MergedSolver::MergedSolver(const MergedRows& rows, const problem::Problem& asked, const Start& start, Make make)
@@ -80,9 +77,7 @@ MergedSolver::MergedSolver(const MergedRows& rows, const problem::Problem& asked
 
 problem::Candidate MergedSolver::candidate() {
   problem::Candidate offered = solver_->candidate();
-  if (offered.alpha.empty()) return offered;
-  rows_.expand(offered.alpha, alpha_);
-  offered.alpha = alpha_;
+  if (!offered.alpha.empty()) offered.place = rows_.place();
   return offered;
 }
 

@@ -1,4 +1,4 @@
-// Equal rows as one row with the sum of their weights. The objective is the same for every (w, b), so that a solver of the
+// Equal rows as one row with the sum of their weights, as its share of all weights. The objective is the same for every (w, b), so that a solver of the
 // smaller problem solves the problem asked; a dual vector alpha of the smaller one gives every row the alpha of the row it
 // became part of, which leaves X'(c alpha) and the dual objective as they are. Certificates see the problem asked.
 #pragma once
@@ -21,10 +21,10 @@ namespace fenchel::solver {
 class MergedRows {
  public:
   // Merges where that makes the data smaller by far, which it finds out cheaply; nothing otherwise. Rows of different
-  // labels stay apart. `weights` may be empty: all 1.
+  // labels stay apart. Of the sample, only weights matter.
   static std::optional<MergedRows> where_it_pays(const data::Matrix& matrix, std::span<const double> labels,
-                                                 std::span<const double> weights);
-  MergedRows(const data::Matrix& matrix, data::EqualRows rows, std::span<const double> weights);
+                                                 const risk::Sample& sample);
+  MergedRows(const data::Matrix& matrix, data::EqualRows rows, const risk::Sample& sample);
 
   [[nodiscard]] std::size_t rows() const { return rows_.first.size(); }
   [[nodiscard]] double passes_a_pass() const { return passes_a_pass_; }  // over the data as they were
@@ -33,13 +33,13 @@ class MergedRows {
   [[nodiscard]] problem::Problem problem(const problem::Problem& asked, std::vector<double>& targets) const;
   // Means under the weights, for a dual vector to start from.
   [[nodiscard]] std::vector<double> merged(std::span<const double> alpha, const risk::Sample& sample) const;
-  // The dual vector of the problem asked.
-  void expand(std::span<const double> alpha, std::vector<double>& expanded) const;
+  // Which of the merged rows every row is part of, whose alpha is its own.
+  [[nodiscard]] std::span<const std::uint32_t> place() const { return rows_.place; }
 
  private:
   data::EqualRows rows_;
-  data::Dataset distinct_;
-  std::vector<double> weights_;
+  data::ChosenRows distinct_;
+  std::vector<double> shares_;
   double passes_a_pass_;
 };
 
@@ -59,7 +59,6 @@ class MergedSolver final : public Solver {
   const MergedRows& rows_;
   std::vector<double> targets_;
   std::unique_ptr<Solver> solver_;
-  std::vector<double> alpha_;  // last offered
 };
 
 }  // namespace fenchel::solver

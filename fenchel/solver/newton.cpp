@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
@@ -32,9 +33,6 @@ constexpr double slope_left_near = 0.5;
 // After a step shorter than this, the matrix is that of the mean curvatures over this part of the direction.
 constexpr double short_step = 0.2;
 constexpr double secant_reach = 0.3;
-// How exactly conjugate gradients solve a system, depending on how the last one went.
-constexpr double least_forcing = 0.2;
-constexpr double most_forcing = 1e-3;
 constexpr int steps_between_choices = 3;
 constexpr int updates_of_the_gradient = 16;
 constexpr double least_passes_counted = 0.01;  // of a step, so that limits on passes are reached
@@ -45,10 +43,10 @@ data::Design with_bias(const problem::Problem& problem) {
   return design;
 }
 
-void copy_rows(std::span<const std::uint32_t> list, std::span<const double> from, std::span<double> to) {
-  for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) to[list[k]] = from[list[k]];
-  });
+float norm_above(double square) {
+  using Limits = std::numeric_limits<float>;
+  const double norm = std::sqrt(square);
+  return norm < Limits::max() ? std::nextafter(static_cast<float>(norm), Limits::infinity()) : Limits::infinity();
 }
 
 double dot(std::span<const double> a, std::span<const double> b) {
@@ -87,15 +85,20 @@ Newton::Newton(const problem::Problem& problem, const Start& start, Conduct /*co
   metric_ = ridge_;
   v_.resize(d, 0.0);
   if (problem.free_bias) v_.back() = start.b;
-  for (auto* vector : {&z_, &dz_, &alpha_, &weights_, &induced_alpha_, &changes_, &offered_}) {
-    vector->resize(n, 0.0);
-  }
+  for (auto* vector : {&z_, &alpha_}) vector->resize(n, 0.0);
   if (rows_.smooth()) linear_alpha_.resize(n, 0.0);
+  offered_ = alpha_;
   for (auto* vector : {&induced_, &gradient_, &direction_, &residual_}) vector->resize(d, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (rows_.shares()[i] > 0.0) everything_.push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < n; ++i) weighted_ += rows_.shares()[i] > 0.0 ? 1 : 0;
+  take_everybody();
+}
+
+void Newton::take_everybody() {
+  working_.rows.clear();
+  working_.rows.reserve(weighted_);
+  for (std::size_t i = 0; i < problem_.rows(); ++i) {
+    if (rows_.shares()[i] > 0.0) working_.rows.push_back(static_cast<std::uint32_t>(i));
   }
-  working_.rows = everything_;
   sums_.bind(working_);
 }
 
@@ -112,6 +115,7 @@ double Newton::step() {
 }
 
 double Newton::begin() {
+  wake();
   if (begun_) return 0.0;
   begun_ = true;
   map_.margins(v_, z_);
@@ -127,33 +131,34 @@ void Newton::start_smoothing() {
   if (dual_start_.size() == center.size()) {
     std::visit(
         [&](const auto& loss) {
-          for (const std::uint32_t i : everything_)
+          for (const std::uint32_t i : working_.rows)
             center[i] = loss::project_dual(loss, problem_.sample.targets[i], dual_start_[i]);
         },
         problem_.loss);
   }
-  const RowModel::Sums sums = rows_.sums_of(everything_, z_, center);
+  const RowModel::Sums sums = rows_.sums_of(working_.rows, z_, center);
   // About a good dual vector any width would do; a wider smoothing has the easier systems.
   const double width = first_width * std::sqrt(sums.risk * std::min(sums.risk, sums.brackets));
-  rows_.center(center, width > 0.0 ? width : 1.0);
+  rows_.center(std::move(center), width > 0.0 ? width : 1.0);
   least_q_ = least_width * std::max(rows_.q(), unit_roundoff * first_width * sums.risk);
 }
 
 void Newton::locate() {
-  at_z_ = rows_.locate(working_.rows, z_, alpha_, weights_);
+  at_z_ = rows_.locate(working_.rows, z_, alpha_, weights_, changes_, changing_);
+  changing_ = true;
   // Where no row has a hold on the bias, it is treated as if a tenth of one had.
-  const double least = 0.1 / static_cast<double>(everything_.size());
+  const double least = 0.1 / static_cast<double>(weighted_);
   if (problem_.free_bias) metric_.back() = rows_.scale() * std::max(at_z_.weight, least);
 }
 
 double Newton::refresh_gradient() {
-  const std::span<const double> shares = rows_.shares();
+  const Shares& shares = rows_.shares();
+  RowSums::Cut changed;
   sums_.select(
-      working_.rows, [&](std::size_t i) { return alpha_[i] != induced_alpha_[i]; }, changed_);
-  double passes = changed_.nonzeros / sums_.nonzeros();
+      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed);
+  double passes = changed.nonzeros / sums_.nonzeros();
   if (passes < 0.5 && updates_ < updates_of_the_gradient) {
-    for (const std::uint32_t i : changed_.rows) changes_[i] = shares[i] * (alpha_[i] - induced_alpha_[i]);
-    sums_.add_rows(changed_, changes_, induced_);
+    sums_.add_rows(changed, changes_, induced_);
     ++updates_;
   } else {
     for_each_block(alpha_.size(), [&](std::size_t begin, std::size_t end) {
@@ -163,7 +168,7 @@ double Newton::refresh_gradient() {
     updates_ = 0;
     passes = 1.0;
   }
-  copy_rows(changed_.rows, alpha_, induced_alpha_);
+  changing_ = false;
   for (std::size_t j = 0; j < v_.size(); ++j) gradient_[j] = ridge_[j] * v_[j] - induced_[j];
   return passes;
 }
@@ -201,6 +206,9 @@ void Newton::settle_bias() {
   locate();
 }
 
+// Whether the next matrix asks where the last step went.
+bool Newton::step_was_short() const { return last_length_ < short_step; }
+
 double Newton::find_direction() {
   std::vector<double> ridge = ridge_, rhs(gradient_.size());
   if (problem_.free_bias) ridge.back() = at_z_.weight > 0.0 ? bias_ridge * metric_.back() : metric_.back();
@@ -213,7 +221,8 @@ double Newton::find_direction() {
 // Where the rows inside the corner say too little, the largest curvature of every row majorises F: steps are short, but sure.
 // Where others come into it soon after the start of a step, those are what the matrix lacks.
 std::span<const double> Newton::curvatures() {
-  if (at_z_.weight > 0.0 && last_length_ >= short_step) return weights_;
+  if (at_z_.weight > 0.0 && !step_was_short()) return weights_;
+  if (!all_working()) std::ranges::fill(changes_, 0.0);
   if (at_z_.weight > 0.0) {
     rows_.secants(working_.rows, z_, dz_, secant_reach, alpha_, weights_, changes_);
   } else {
@@ -242,8 +251,9 @@ double Newton::look_ahead() {
 double Newton::choose_working(double radius) {
   double passes = 0.0;
   if (norms_.empty()) {
-    norms_ = map_.row_square_norms({});
-    for (double& norm : norms_) norm = std::sqrt(norm);
+    norms_.resize(problem_.rows());
+    map_.row_square_norms({}, dz_);  // which is about to be computed
+    std::transform(dz_.begin(), dz_.end(), norms_.begin(), norm_above);
     passes += 1.0;
   }
   if (!all_working()) {
@@ -255,18 +265,18 @@ double Newton::choose_working(double radius) {
   radius_ = radius;
   reference_ = v_;
   if (working_.nonzeros > 0.8 * sums_.nonzeros()) {
-    working_.rows = everything_;
-    sums_.bind(working_);
+    take_everybody();
     outside_risk_ = 0.0;
     patience_ = steps_between_choices;
   }
   // Everybody's numbers, once, so that from here on only those of working rows need care.
-  offered_ = alpha_;
   if (rows_.smooth()) linear_alpha_ = alpha_;
   outside_dual_ = 0.0;
   if (problem_.free_bias) {
-    const std::span<const double> shares = rows_.shares();
-    for (const std::uint32_t i : everything_) outside_dual_ += shares[i] * alpha_[i];
+    const Shares& shares = rows_.shares();
+    for (std::size_t i = 0; i < alpha_.size(); ++i) {
+      if (shares[i] > 0.0) outside_dual_ += shares[i] * alpha_[i];
+    }
     for (const std::uint32_t i : working_.rows) outside_dual_ -= shares[i] * alpha_[i];
   }
   return passes;
@@ -278,7 +288,7 @@ double Newton::search() {
   const double start = dot(gradient_, direction_);
   if (!(start < 0.0)) return 1.0;
   thin_ = thin_ && -start > thin_gain * (at_z_.risk + outside_risk_);
-  const std::span<const double> shares = rows_.shares();
+  const Shares& shares = rows_.shares();
   // What does not change along the way: the penalty's slope at its start, and that of the rows that are left out.
   const double constant = start + block_sum<LineSlope>(working_.rows.size(), [&](std::size_t k, auto& sum) {
                                     const std::size_t i = working_.rows[k];
@@ -305,7 +315,8 @@ double Newton::go(double t) {
   }
   const bool sharp = rows_.q() <= least_q_ || at_z_.brackets <= unit_roundoff * at_z_.risk;
   stationary_ = !std::isfinite(move) || (sharp && move <= unit_roundoff * largest);
-  const std::span<const double> shares = rows_.shares(), held = system_.weights();
+  const Shares& shares = rows_.shares();
+  const std::span<const double> held = system_.weights();
   linearized_ = rows_.smooth() && system_.complete();
   for_each_block(working_.rows.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
@@ -322,53 +333,14 @@ double Newton::go(double t) {
   return refresh_gradient();
 }
 
-double Newton::mismatch(std::span<const double> difference) const {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < difference.size(); ++j) sum += 0.5 * difference[j] * (difference[j] / metric_[j]);
-  return sum;
-}
-
-void Newton::assess() {
-  double penalty = 0.0;
-  for (std::size_t j = 0; j < v_.size(); ++j) penalty += 0.5 * ridge_[j] * v_[j] * v_[j];
-  const double own = mismatch(gradient_);
-  forcing_ = std::isfinite(last_mismatch_)
-                 ? std::clamp(std::sqrt(own / last_mismatch_), most_forcing, least_forcing)
-                 : least_forcing;
-  last_mismatch_ = own;
-  estimate_ = {.gap = own + at_z_.brackets, .primal = at_z_.risk + outside_risk_ + penalty, .scatter = 1.2};
-  const double linearized = assess_linearized();
-  if (linearized < estimate_.gap) {
-    estimate_.gap = linearized;
-    estimate_.scatter = 2.0;  // its brackets are known to second order
-    std::swap(offered_, linear_alpha_);
-  } else {
-    copy_rows(working_.rows, alpha_, offered_);
-  }
-}
-
-double Newton::assess_linearized() {
-  if (!linearized_) return infinity;
-  const double brackets = rows_.brackets_of(working_.rows, z_, alpha_, weights_, linear_alpha_, changes_);
-  if (brackets >= estimate_.gap) return infinity;
-  sums_.select(
-      working_.rows, [&](std::size_t i) { return changes_[i] != 0.0; }, changed_);
-  sums_.add_rows(changed_, changes_, residual_);
-  return brackets + mismatch(residual_);
-}
-
 double Newton::sharpen() {
   if (rows_.smooth() || last_mismatch_ > balance * at_z_.brackets || rows_.q() <= least_q_) return 0.0;
   rows_.recenter(working_.rows, alpha_, std::max(shrinkage * rows_.q(), least_q_));
+  offered_ = rows_.center();  // alpha_ moves on
   locate();
   settle_bias();
   last_mismatch_ = infinity;
   return refresh_gradient();
-}
-
-problem::Candidate Newton::candidate() {
-  return {
-      .w = std::span(v_).first(problem_.dimension()), .b = problem_.free_bias ? v_.back() : 0.0, .alpha = offered_};
 }
 
 }  // namespace fenchel::solver

@@ -18,7 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/solver/normal_system.hpp"
 #include "fenchel/solver/row_model.hpp"
@@ -45,6 +44,8 @@ class Newton final : public Solver {
  private:
   double begin();  // the first margins and gradient; returns the passes it took, as others below do
   void start_smoothing();
+  void rest();  // gives back what the next step finds anew
+  void wake();
   void locate();              // everything that follows from the margins
   double refresh_gradient();  // from the dual vector
   void settle_bias();         // minimises over the free bias alone
@@ -59,7 +60,9 @@ class Newton final : public Solver {
   double sharpen();  // moves the centre of the smoothing
   // What the gap owes to X'S alpha not being Lambda v.
   [[nodiscard]] double mismatch(std::span<const double> difference) const;
-  [[nodiscard]] bool all_working() const { return working_.rows.size() == everything_.size(); }
+  [[nodiscard]] bool all_working() const { return working_.rows.size() == weighted_; }
+  void take_everybody();  // as working rows
+  [[nodiscard]] bool step_was_short() const;
   [[nodiscard]] double distance() const;  // from where the working rows were chosen
 
   problem::Problem problem_;
@@ -75,9 +78,9 @@ class Newton final : public Solver {
   std::vector<double> v_;       // w and, with a free bias, b
 
   // Rows whose dual variable cannot change while v stays within `radius_` of `reference_` are left out of everything.
-  std::vector<std::uint32_t> everything_;  // all rows of positive weight
+  std::size_t weighted_ = 0;  // rows of positive weight: all others never take part
   RowSums::Cut working_;
-  LargeVector norms_;  // ||x_i||; empty: not needed yet
+  std::vector<float> norms_;  // ||x_i|| or a little more; empty: not needed yet
   std::vector<double> reference_;
   double radius_ = infinity;
   double outside_risk_ = 0.0;  // of the others, where they were left out
@@ -86,12 +89,14 @@ class Newton final : public Solver {
 
   // One number a row; those of rows that are left out hold still.
   std::vector<double> z_, dz_, alpha_, weights_;
-  std::vector<double> induced_alpha_, linear_alpha_, changes_;  // the second for smooth losses only
-  std::vector<double> offered_;                                 // the dual vector that the estimate is about
+  std::vector<double> linear_alpha_;  // for smooth losses only
+  std::vector<double> changes_;       // of s alpha, since induced_ was computed; in between, anything
+  bool changing_ = false;             // whether there are any
+  std::span<const double>
+      offered_;  // the dual vector that the estimate is about: one of those above, or the centre
   RowModel::Sums at_z_;
-  RowSums::Cut changed_;
 
-  std::vector<double> induced_;  // X'S induced_alpha_
+  std::vector<double> induced_;  // X'S alpha_, but for the changes
   int updates_ = 0;              // of it since it was computed from nothing
   std::vector<double> gradient_, direction_, residual_;
   double least_q_ = 0.0;  // how narrow the smoothing may become

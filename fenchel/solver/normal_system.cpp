@@ -42,7 +42,7 @@ double square_over(std::span<const double> a, std::span<const double> metric) {
 
 }  // namespace
 
-NormalSystem::NormalSystem(RowSums& sums, std::size_t rows) : sums_(sums), weights_(rows, 0.0) {}
+NormalSystem::NormalSystem(RowSums& sums, std::size_t rows) : sums_(sums), rows_(rows) {}
 
 double NormalSystem::direct_work(double gram) const {
   const auto d = static_cast<double>(sums_.dimension());
@@ -53,6 +53,8 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
                               std::span<const double> h, double slack, bool thin) {
   ridge_.assign(ridge.begin(), ridge.end());
   scale_ = scale;
+  given_ = h;
+  if (direct_) find_held();
   sums_.select(
       list, [&](std::size_t i) { return h[i] > 0.0; }, active_);
   if (sums_.dimension() <= largest_dense && !direct_) {
@@ -61,17 +63,18 @@ double NormalSystem::assemble(kernel::RowList list, std::span<const double> ridg
     direct_ = direct_work(sums_.gram_work(active_.rows)) <= iterations;
   }
   complete_ = true;
-  if (!direct_) return prepare_iterations(h);
-  if (thin) thin_out(h);
-  if (complete_) sample_ = {};  // large, and mostly not needed again
-  const double work = update_gram(complete_ ? h : std::span<const double>(sample_), slack);
+  if (!direct_) return prepare_iterations();
+  if (thin) thin_out();
+  const double work = update_gram(slack);
+  held_ = LargeList();
   factorize();
   return direct_work(work) / sums_.nonzeros();
 }
 
 // Keeps rows that weigh as much as several, and a fixed pseudo-random choice of the others, many more than columns, each
 // with the weight of several.
-void NormalSystem::thin_out(std::span<const double> h) {
+void NormalSystem::thin_out() {
+  const std::span<const double> h = given_;
   const auto wanted = static_cast<double>(rows_a_column * sums_.dimension());
   const auto rows = static_cast<double>(active_.rows.size());
   const double stride = std::min(most_thinned, std::floor(rows / wanted));
@@ -79,27 +82,33 @@ void NormalSystem::thin_out(std::span<const double> h) {
   const double sum = block_sum<Light>(active_.rows.size(), [&](std::size_t k, Light& all) {
                        all.whole += h[active_.rows[k]];
                      }).whole;
-  const double heavy = stride * sum / rows;
-  const auto threshold = static_cast<std::uint32_t>(0x1p32 / stride);
-  const auto kept = [&](std::uint32_t i) { return h[i] >= heavy || i * 2654435769U < threshold; };
+  sample_ = {.heavy = stride * sum / rows, .below = static_cast<std::uint32_t>(0x1p32 / stride)};
+  const auto kept = [&](std::uint32_t i) { return sample_.has(i, h[i]); };
   const auto light = block_sum<Light>(active_.rows.size(), [&](std::size_t k, Light& part) {
     const std::uint32_t i = active_.rows[k];
-    if (h[i] >= heavy) return;
+    if (h[i] >= sample_.heavy) return;
     part.whole += h[i];
     if (kept(i)) part.kept += h[i];
   });
   if (!(light.kept > 0.0)) return;
   complete_ = false;
-  const std::vector<std::uint32_t> all = std::move(active_.rows);
+  sample_.factor = light.whole / light.kept;
+  const LargeList all = std::move(active_.rows);
   sums_.select(all, kept, active_);
-  sample_.assign(h.size(), 0.0);
-  for (const std::uint32_t i : active_.rows) sample_[i] = h[i] >= heavy ? h[i] : h[i] * (light.whole / light.kept);
 }
 
-double NormalSystem::update_gram(std::span<const double> h, double slack) {
+double NormalSystem::wanted(std::uint32_t row) const {
+  const double weight = given_[row];
+  if (complete_ || weight >= sample_.heavy) return weight;
+  return sample_.has(row, weight) ? weight * sample_.factor : 0.0;
+}
+
+double NormalSystem::update_gram(double slack) {
+  weights_.resize(rows_, 0.0);
   RowSums::Cut changed;
-  const auto differs = [&](std::size_t i) {
-    return h[i] != weights_[i] && std::fabs(h[i] - weights_[i]) >= slack * std::max(h[i], weights_[i]);
+  const auto differs = [&](std::uint32_t i) {
+    const double now = wanted(i), before = weights_[i];
+    return now != before && std::fabs(now - before) >= slack * std::max(now, before);
   };
   RowSums::append(held_, differs, changed.rows);
   RowSums::append(
@@ -107,27 +116,36 @@ double NormalSystem::update_gram(std::span<const double> h, double slack) {
   sums_.bind(changed);
   const double whole = sums_.gram_work(active_.rows), part = sums_.gram_work(changed.rows);
   if (gram_.empty() || part >= whole || ++updates_ >= updates_of_the_gram) {
-    form_gram(h);
+    form_gram();
     return whole;
   }
-  for (const std::uint32_t i : changed.rows) {
-    changes_[i] = h[i] - weights_[i];
-    weights_[i] = h[i];
-  }
-  held_ = active_.rows;
-  sums_.add_gram(changed, changes_, gram_);
+  // What is added stands in the place of the weights for so long.
+  for (const std::uint32_t i : changed.rows) weights_[i] = wanted(i) - weights_[i];
+  sums_.add_gram(changed, weights_, gram_);
+  for (const std::uint32_t i : changed.rows) weights_[i] = wanted(i);
   return part;
 }
 
-void NormalSystem::form_gram(std::span<const double> h) {
+void NormalSystem::form_gram() {
   const std::size_t d = sums_.dimension();
   gram_.assign(d * d, 0.0);
-  changes_.resize(weights_.size());
   updates_ = 0;
   for (const std::uint32_t i : held_) weights_[i] = 0.0;
-  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
-  held_ = active_.rows;
+  for (const std::uint32_t i : active_.rows) weights_[i] = wanted(i);
   sums_.add_gram(active_, weights_, gram_);
+}
+
+void NormalSystem::rest() {
+  factor_.take();
+  if (direct_) active_.rows = LargeList();
+}
+
+void NormalSystem::find_held() {
+  std::swap(held_, active_.rows);
+  if (!held_.empty()) return;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] > 0.0) held_.push_back(static_cast<std::uint32_t>(i));
+  }
 }
 
 // Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
@@ -136,7 +154,8 @@ void NormalSystem::factorize() {
   const Eigen::Map<const dense::Matrix> gram(gram_.data(), d, d);
   double lift = 0.0;
   for (;;) {
-    dense::Matrix matrix = scale_ * gram;
+    dense::Matrix matrix = factor_.take();
+    matrix = scale_ * gram;
     for (Eigen::Index j = 0; j < d; ++j) {
       const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
       matrix(j, j) = own * (1.0 + lift);
@@ -146,12 +165,9 @@ void NormalSystem::factorize() {
   }
 }
 
-double NormalSystem::prepare_iterations(std::span<const double> h) {
-  for (const std::uint32_t i : held_) weights_[i] = 0.0;
-  for (const std::uint32_t i : active_.rows) weights_[i] = h[i];
-  held_ = active_.rows;
+double NormalSystem::prepare_iterations() {
   diagonal_.assign(sums_.dimension(), 0.0);
-  sums_.add_squares(active_, weights_, diagonal_);
+  sums_.add_squares(active_, given_, diagonal_);
   for (std::size_t j = 0; j < diagonal_.size(); ++j) {
     const double whole = ridge_[j] + scale_ * diagonal_[j];
     // Half way between the ridge and the diagonal of H needs the fewest iterations on text; columns on a scale of their own
@@ -208,7 +224,7 @@ double NormalSystem::solve_iteratively(std::span<const double> rhs, std::span<co
     const double beta = rho > 0.0 ? next / rho : 0.0;
     rho = next;
     for (std::size_t j = 0; j < size; ++j) direction_[j] = preconditioned_[j] + beta * direction_[j];
-    sums_.product(active_, weights_, direction_, product_);
+    sums_.product(active_, given_, direction_, product_);
     for (std::size_t j = 0; j < size; ++j) product_[j] = ridge_[j] * direction_[j] + scale_ * product_[j];
     const double curvature = inner(direction_, product_);
     ++iterations;

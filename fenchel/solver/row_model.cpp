@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "fenchel/base/sum.hpp"
 #include "fenchel/base/weighted_term.hpp"
@@ -62,18 +63,24 @@ bool has_curvature(const loss::Any& any) {
 
 }  // namespace
 
+// A weight over 1.0 is itself, to the bit.
+Shares::Shares(const risk::Sample& sample) : equal_(1.0 / sample.weight_sum) {
+  if (!sample.weights.empty() && sample.weight_sum != 1.0) {
+    own_.resize(sample.weights.size());
+    for (std::size_t i = 0; i < own_.size(); ++i) own_[i] = sample.weights[i] / sample.weight_sum;
+  }
+  each_ = own_.empty() ? sample.weights : std::span<const double>(own_);
+}
+
 RowModel::RowModel(const problem::Problem& problem)
     : loss_(problem.loss),
       targets_(problem.sample.targets),
       smooth_(has_curvature(problem.loss)),
-      shares_(problem.rows()) {
-  for (std::size_t i = 0; i < shares_.size(); ++i)
-    shares_[i] = problem.sample.weight(i) / problem.sample.weight_sum;
-}
+      shares_(problem.sample) {}
 
-void RowModel::center(std::span<const double> alpha, double q) {
+void RowModel::center(std::vector<double> alpha, double q) {
   if (smooth_) return;
-  center_.assign(alpha.begin(), alpha.end());
+  center_ = std::move(alpha);
   q_ = q;
 }
 
@@ -99,12 +106,14 @@ LineSlope RowModel::along(List list, std::span<const double> z, std::span<const 
 }
 
 RowModel::Sums RowModel::locate(List list, std::span<const double> z, std::span<double> alpha,
-                                std::span<double> weight) const {
+                                std::span<double> weight, std::span<double> change, bool pending) const {
   return with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
     return block_sum<Sums>(list.size(), [&](std::size_t k, Sums& local) {
       const std::size_t i = list[k];
       const double s = shares_[i];
       const Derivatives at = derivatives(i, z[i]);
+      const double moved = s * (at.alpha - alpha[i]);
+      change[i] = pending ? change[i] + moved : moved;
       alpha[i] = at.alpha;
       weight[i] = s * at.curvature;
       local.weight += weight[i];
@@ -172,15 +181,15 @@ double RowModel::brackets_of(List list, std::span<const double> z, std::span<con
       loss_);
 }
 
-double RowModel::moving(std::span<const double> z, std::span<const double> norms, double radius,
-                        std::vector<std::uint32_t>& list) const {
+double RowModel::moving(std::span<const double> z, std::span<const float> norms, double radius,
+                        LargeList& list) const {
   std::vector<std::uint8_t> moves(z.size());
   const double risk =
       with_derivatives(loss_, targets_, center_, q_, [&]<class L>(const L& loss, auto&& derivatives) {
         return block_sum<Sums>(z.size(),
                                [&](std::size_t i, Sums& local) {
                                  if (shares_[i] == 0.0) return;
-                                 const double reach = norms[i] * radius;
+                                 const double reach = static_cast<double>(norms[i]) * radius;
                                  const Derivatives low = derivatives(i, z[i] - reach);
                                  bool fixed = low.curvature == 0.0;
                                  if constexpr (!loss::CurvedLoss<L>) fixed = fixed && low.alpha == center_[i];

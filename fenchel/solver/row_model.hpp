@@ -11,10 +11,26 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/line_slope.hpp"
 #include "fenchel/problem/problem.hpp"
 
 namespace fenchel::solver {
+
+// s_i = c_i / sum c. One number where no weights are given, or where they are shares as they are.
+class Shares {
+ public:
+  explicit Shares(const risk::Sample& sample);
+  Shares(const Shares&) = delete;
+  Shares& operator=(const Shares&) = delete;
+
+  [[nodiscard]] double operator[](std::size_t i) const { return each_.empty() ? equal_ : each_[i]; }
+
+ private:
+  double equal_;
+  std::vector<double> own_;
+  std::span<const double> each_;  // empty: all equal
+};
 
 class RowModel {
  public:
@@ -23,12 +39,13 @@ class RowModel {
   explicit RowModel(const problem::Problem& problem);
 
   [[nodiscard]] bool smooth() const { return smooth_; }
-  [[nodiscard]] std::span<const double> shares() const { return shares_; }
+  [[nodiscard]] const Shares& shares() const { return shares_; }
 
   // The centre a and the width q of the smoothing; nothing for smooth losses.
-  void center(std::span<const double> alpha, double q);
+  void center(std::vector<double> alpha, double q);
   // The same for the rows of a list; the others keep their centres.
   void recenter(List list, std::span<const double> alpha, double q);
+  [[nodiscard]] std::span<const double> center() const { return center_; }
   [[nodiscard]] double q() const { return q_; }
   // Curvatures are kept without this factor, so that they outlive a change of q.
   [[nodiscard]] double scale() const { return smooth_ ? 1.0 : 1.0 / q_; }
@@ -50,8 +67,10 @@ class RowModel {
       weight += other.weight;
     }
   };
-  // alpha_i = -psi'_i(z_i) and weight_i = s_i psi''_i(z_i) / scale().
-  Sums locate(List list, std::span<const double> z, std::span<double> alpha, std::span<double> weight) const;
+  // alpha_i = -psi'_i(z_i) and weight_i = s_i psi''_i(z_i) / scale(). What s_i alpha_i has changed by goes to change_i, on top of
+  // what is there where that is `pending`.
+  Sums locate(List list, std::span<const double> z, std::span<double> alpha, std::span<double> weight,
+              std::span<double> change, bool pending) const;
 
   // The mean of psi'' over [z, z + reach dz], times s / scale(), where that is more than the weight at z.
   void secants(List list, std::span<const double> z, std::span<const double> dz, double reach,
@@ -66,14 +85,13 @@ class RowModel {
 
   // The rows whose dual variable may change while every z_i moves by at most radius * norms_i, also for a smaller q: for the
   // others it is the same at both ends of that range, and equal to the centre. Returns the risk of those others.
-  double moving(std::span<const double> z, std::span<const double> norms, double radius,
-                std::vector<std::uint32_t>& list) const;
+  double moving(std::span<const double> z, std::span<const float> norms, double radius, LargeList& list) const;
 
  private:
   loss::Any loss_;
   std::span<const double> targets_;
   bool smooth_;
-  std::vector<double> shares_;
+  Shares shares_;
   std::vector<double> center_;
   double q_ = 0.0;
 };

@@ -99,7 +99,8 @@ void RowSums::margins(kernel::RowList list, std::span<const double> v, std::span
   std::visit(
       [&](const auto& m) {
         for_each_block(list.size(), [&](std::size_t begin, std::size_t end) {
-          for (std::size_t k = begin; k < end; ++k) z[list[k]] = data::dot(m.row(list[k]), v.data()) + constant;
+          kernel::for_each_in(m, list.subspan(begin, end - begin),
+                              [&](std::uint32_t i) { z[i] = data::dot(m.row(i), v.data()) + constant; });
         });
       },
       design_.matrix);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/linear_map.hpp"
 #include "fenchel/kernel/gram.hpp"
@@ -27,7 +28,7 @@ class RowSums {
 
   // Appends the rows i of a list for which keep(i), in order; keep is called in parallel.
   template <class Keep>
-  static void append(kernel::RowList list, Keep&& keep, std::vector<std::uint32_t>& rows) {
+  static void append(kernel::RowList list, Keep&& keep, LargeList& rows) {
     const std::size_t before = rows.size();
     rows.resize(before + list.size());
     std::uint32_t* target = rows.data() + before;
@@ -51,7 +52,7 @@ class RowSums {
 
   // A list with where it is to be cut.
   struct Cut {
-    std::vector<std::uint32_t> rows;
+    LargeList rows;
     std::vector<std::size_t> bounds{0, 0};
     double nonzeros = 0.0;
   };

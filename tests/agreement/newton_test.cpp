@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -188,6 +189,30 @@ TEST(Newton, WarmStartsFromTheSolution) {
     const run::Result warm = run::run(problem, *solver, {.tolerance = 1e-7});
     EXPECT_EQ(warm.status, run::Status::optimal) << title(loss);
     EXPECT_LE(warm.passes, 0.5 * cold.result.passes) << title(loss);
+  }
+}
+
+// What a solver gives back for a certificate it finds anew.
+TEST(Newton, OffersChangeNothing) {
+  for (const loss::Any& loss : every_loss()) {
+    for (const Bias bias : {Bias::none, Bias::free}) {
+      Case setup = random_setup(loss, 3000, 10, Storage::csr64, 37);
+      setup.settings.lambda = 1e-4;
+      setup.settings.bias = bias;
+      const data::Dataset dataset = dataset_of(setup);
+      const registry::Plan plan(dataset, setup.settings, setup.weights, setup.factors);
+      const problem::Problem problem = plan.problem(0);
+      const auto asked = registry::choose("newton", problem).make(problem, {}, {});
+      const auto quiet = registry::choose("newton", problem).make(problem, {}, {});
+      for (int k = 0; k < 12; ++k) {
+        asked->candidate();
+        EXPECT_EQ(asked->step(), quiet->step()) << title(loss);
+      }
+      const problem::Candidate a = asked->candidate(), b = quiet->candidate();
+      EXPECT_EQ(a.b, b.b);
+      EXPECT_TRUE(std::ranges::equal(a.w, b.w)) << title(loss);
+      EXPECT_TRUE(std::ranges::equal(a.alpha, b.alpha)) << title(loss);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fenchel/data/linear_map.hpp"
 #include "fenchel/data/residence.hpp"
 #include "tests/support/setup.hpp"
 
@@ -121,18 +122,21 @@ TEST(EqualRows, ASampleTellsManyFromNone) {
   }
 }
 
-TEST(EqualRows, CopiesHoldTheRows) {
+TEST(EqualRows, ChosenRowsAreTheRows) {
   for (const Storage storage : all_storages) {
     const Case setup = repeating(50, 5, storage, 9);
     const data::Dataset dataset = dataset_of(setup);
     const std::vector<std::uint32_t> list{3, 4, 17, 49};
     Case part{.rows = {}, .labels = {}, .storage = storage};
     for (const std::uint32_t i : list) part.rows.push_back(setup.rows[i]);
-    const data::Dataset copy = data::copy_rows(dataset.matrix(), list), expected = dataset_of(part);
-    EXPECT_EQ(data::bytes_of_rows(dataset.matrix(), list), data::bytes_of(copy.matrix()));
-    ASSERT_EQ(copy.matrix().index(), expected.matrix().index());
-    ASSERT_EQ(data::rows(copy.matrix()), list.size());
-    ASSERT_EQ(data::cols(copy.matrix()), data::cols(expected.matrix()));
+    data::ChosenRows first(dataset.matrix(), list);
+    const data::ChosenRows chosen = std::move(first);  // views hold
+    const data::Dataset expected = dataset_of(part);
+    EXPECT_EQ(data::bytes_of_rows(dataset.matrix(), list), data::bytes_of(chosen.matrix()));
+    ASSERT_EQ(chosen.matrix().index(), expected.matrix().index());
+    ASSERT_EQ(data::rows(chosen.matrix()), list.size());
+    ASSERT_EQ(data::cols(chosen.matrix()), data::cols(expected.matrix()));
+    ASSERT_EQ(data::nonzeros(chosen.matrix()), data::nonzeros(expected.matrix()));
     const auto entries = [](const data::Matrix& matrix) {
       std::vector<std::vector<double>> all;
       std::visit(
@@ -148,7 +152,52 @@ TEST(EqualRows, CopiesHoldTheRows) {
           matrix);
       return all;
     };
-    EXPECT_EQ(entries(copy.matrix()), entries(expected.matrix()));
+    EXPECT_EQ(entries(chosen.matrix()), entries(expected.matrix()));
+  }
+}
+
+// Narrow rows, and rows so wide that X'a is summed in bands.
+TEST(EqualRows, ProductsWithChosenRowsHaveTheBitsOfACopy) {
+  for (const std::uint32_t columns : {30u, 40000u}) {
+    Random random(columns);
+    std::vector<std::uint32_t> list, entries, chosen_entries;
+    std::vector<double> values, chosen_values;
+    std::vector<std::uint64_t> offsets{0}, chosen_offsets{0};
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      const bool chosen = i % 3 == 1;
+      if (chosen) list.push_back(i);
+      for (std::uint32_t j = 0; j < columns; j += columns / 200 + 1 + static_cast<std::uint32_t>(random.below(3))) {
+        entries.push_back(j);
+        values.push_back(random.normal());
+        if (chosen) {
+          chosen_entries.push_back(j);
+          chosen_values.push_back(values.back());
+        }
+      }
+      offsets.push_back(entries.size());
+      if (chosen) chosen_offsets.push_back(chosen_entries.size());
+    }
+    const data::Matrix all =
+        data::CsrRows<double>{.offsets = offsets, .columns = entries, .values = values, .column_count = columns};
+    const data::Matrix copy = data::CsrRows<double>{
+        .offsets = chosen_offsets, .columns = chosen_entries, .values = chosen_values, .column_count = columns};
+    const data::ChosenRows chosen(all, list);
+    EXPECT_EQ(data::bytes_of(chosen.matrix()), data::bytes_of(copy));
+    data::LinearMap one({.matrix = chosen.matrix()}), other({.matrix = copy});
+    std::vector<double> w(columns), beta(list.size()), u(columns), v(columns), x(columns), y(columns);
+    for (double& number : w) number = random.normal();
+    for (double& number : beta) number = random.normal();
+    std::vector<double> z(list.size()), t(list.size());
+    one.margins(w, z);
+    other.margins(w, t);
+    EXPECT_EQ(z, t);
+    one.adjoint(beta, u);
+    other.adjoint(beta, v);
+    EXPECT_EQ(u, v);
+    one.adjoint(beta, u, x);
+    other.adjoint(beta, v, y);
+    EXPECT_EQ(u, v);
+    EXPECT_EQ(x, y);
   }
 }
 

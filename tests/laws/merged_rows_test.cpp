@@ -46,7 +46,7 @@ struct Both {
       : dataset(dataset_of(setup)),
         plan(dataset, setup.settings, setup.weights, setup.factors),
         asked(plan.problem(0)),
-        rows(dataset.matrix(), data::find_equal_rows(dataset.matrix(), dataset.targets), plan.combined_weights()),
+        rows(dataset.matrix(), data::find_equal_rows(dataset.matrix(), dataset.targets), asked.sample),
         merged(rows.problem(asked, targets)) {}
 };
 
@@ -70,10 +70,11 @@ TEST(MergedRows, ObjectivesAndCertificatesAreTheSame) {
       std::vector<double> w(both.asked.dimension()), alpha(both.rows.rows()), expanded;
       for (double& x : w) x = random.normal();
       for (double& a : alpha) a = random.normal();
-      both.rows.expand(alpha, expanded);
+      for (const std::uint32_t place : both.rows.place()) expanded.push_back(alpha[place]);
       const double b = bias == Bias::free ? random.normal() : 0.0;
       const problem::PrimalPoint p = asked.primal(w, b), q = merged.primal(w, b);
-      const problem::DualPoint d = asked.dual(expanded), e = merged.dual(alpha);
+      const problem::DualPoint d = asked.dual(alpha, both.rows.place()), e = merged.dual(alpha);
+      EXPECT_EQ(d.beta, asked.dual(expanded).beta);
       const double scale = 1.0 + std::fabs(p.value) + std::fabs(d.value);
       EXPECT_NEAR(p.value, q.value, 1e-13 * scale);
       EXPECT_NEAR(d.value, e.value, 1e-12 * scale);
@@ -96,10 +97,11 @@ TEST(MergedRows, AStartIsTheMeanUnderTheWeights) {
   const Both both(setup);
   EXPECT_EQ(both.rows.rows(), 3u);
   const std::vector<double> weights(both.merged.sample.weights.begin(), both.merged.sample.weights.end());
-  const double unit = both.asked.sample.weights[0];  // weights are kept up to a power of two
-  EXPECT_EQ(weights, (std::vector{1.5 * unit, 0.0, 2.0 * unit}));
-  EXPECT_EQ(both.rows.merged(std::vector{-0.9, -0.2, 0.0, 0.4}, both.asked.sample),
-            (std::vector{-0.9 / 1.5, 0.0, 0.4}));
+  EXPECT_EQ(weights, (std::vector{1.5 / 3.5, 0.0, 2.0 / 3.5}));
+  EXPECT_EQ(both.merged.sample.weight_sum, 1.0);
+  const std::vector<double> start = both.rows.merged(std::vector{-0.9, -0.2, 0.0, 0.4}, both.asked.sample);
+  const std::vector<double> expected{-0.9 / 1.5, 0.0, 0.4};
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(start[k], expected[k], 1e-15);
   EXPECT_EQ(both.rows.passes_a_pass(), 6.0 / 8.0);
 }
 

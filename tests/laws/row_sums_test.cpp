@@ -27,11 +27,12 @@ Case sparse_setup(std::size_t n, std::size_t d) {
 }
 
 TEST(RowSums, ListsKeepTheirOrder) {
-  std::vector<std::uint32_t> list(20000), rows{3};
+  std::vector<std::uint32_t> list(20000);
+  LargeList rows{3};
   std::iota(list.begin(), list.end(), 10u);
   RowSums::append(
       list, [](std::uint32_t i) { return i % 3 == 0; }, rows);
-  std::vector<std::uint32_t> expected{3};
+  LargeList expected{3};
   for (const std::uint32_t i : list) {
     if (i % 3 == 0) expected.push_back(i);
   }
@@ -93,13 +94,29 @@ TEST(RowModel, SecantsAreMeanCurvatures) {
   const std::vector<std::uint32_t> list{0, 1, 2, 3};
   model.center(std::vector<double>(4, 0.0), 1.0);
   const std::vector<double> z{2.0, 0.5, 2.0, 1.0}, dz{-3.0, -4.0, 1.0, 0.0};
-  std::vector<double> alpha(4), weight(4), secant(4);
-  model.locate(list, z, alpha, weight);
+  std::vector<double> alpha(4), weight(4), secant(4), change(4, 7.0);
+  model.locate(list, z, alpha, weight, change, false);
+  EXPECT_EQ(change, (std::vector{0.0, 0.25 * 0.5, 0.0, 0.25 * -1.0}));  // of s alpha, from 0
   model.secants(list, z, dz, 0.5, alpha, weight, secant);
   EXPECT_DOUBLE_EQ(secant[0], 0.25 / 3.0);  // from 2 to 1/2: a third of the way is curved
   EXPECT_DOUBLE_EQ(secant[1], 0.25);        // inside at z: keeps its weight
   EXPECT_DOUBLE_EQ(secant[2], 0.0);         // moves away
   EXPECT_DOUBLE_EQ(secant[3], weight[3]);   // does not move
+  // What follows a change that is pending comes on top of it.
+  model.locate(list, std::vector<double>{0.75, 0.25, 2.0, 1.0}, alpha, weight, change, true);
+  EXPECT_EQ(change, (std::vector{0.25 * 0.25, 0.25 * 0.75, 0.0, 0.25 * -1.0}));
+}
+
+TEST(Shares, OneNumberOrOneARow) {
+  const std::vector<double> weights{1.0, 0.0, 3.0}, shares{0.25, 0.0, 0.75};
+  const solver::Shares equal({.targets = {}, .weights = {}, .weight_sum = 3.0});
+  const solver::Shares divided({.targets = {}, .weights = weights, .weight_sum = 4.0});
+  const solver::Shares given({.targets = {}, .weights = shares, .weight_sum = 1.0});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(equal[i], 1.0 / 3.0);
+    EXPECT_EQ(divided[i], shares[i]);
+    EXPECT_EQ(given[i], shares[i]);
+  }
 }
 
 }  // namespace
