@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -126,6 +127,7 @@ struct CsrRows {
   }
   // The same where no rows lie between, for sweeps of solvers that go row by row: they are given the data as they are.
   [[nodiscard, gnu::always_inline]] SparseRow<Value> row_in_place(std::size_t i) const {
+    assert(begins == nullptr || begins[i] == offsets[i]);
     if (guard != nullptr) guard->ensure(i);
     const std::size_t begin = offsets[i];
     const std::size_t count = offsets[i + 1] - begin;

@@ -23,7 +23,8 @@ template <class Rows, class Visit>
 [[gnu::always_inline]] inline void for_each_in(const Rows& rows, RowList list, Visit&& visit) {
   const bool scattered = rows.scattered();
   for (std::size_t k = 0; k < list.size(); ++k) {
-    if (scattered && k + data::scattered_ahead < list.size()) rows.prefetch_scattered(list[k + data::scattered_ahead]);
+    if (scattered && k + data::scattered_ahead < list.size())
+      rows.prefetch_scattered(list[k + data::scattered_ahead]);
     visit(list[k]);
   }
 }

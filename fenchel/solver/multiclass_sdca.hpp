@@ -10,6 +10,9 @@
 // shorter, and only order the work, too. With several windows or blocks each does both before the next one, or before they are
 // merged.
 //
+// The multiclass hinge, under a plain l2 penalty and without a free bias: conjugate gradients on all supports follow, where they take
+// no longer (support_ascent.hpp).
+//
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
 // candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
 //
@@ -30,6 +33,7 @@
 #include "fenchel/kernel/multiclass_sweep.hpp"
 #include "fenchel/solver/class_visits.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
+#include "fenchel/solver/support_ascent.hpp"
 
 namespace fenchel::solver {
 
@@ -73,6 +77,8 @@ class MulticlassSdca final : public MulticlassSolver {
   // Sweeps over the rows of the state, and then over their support.
   kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
   void sweep_support(kernel::MulticlassSweepState state, Block& block, kernel::MulticlassSweepReport& report);
+  // Conjugate gradients on all supports, and sweeps over these, with as much work as sweeps over everything took.
+  void climb_supports(kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
   [[nodiscard]] std::size_t blocks_for(std::size_t rows) const;
@@ -102,6 +108,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::size_t blocks_;  // 0: chosen from the data
   double sigma_;        // the blocks' caution
   std::vector<Block> workers_;
+  SupportAscent ascent_;
   std::vector<kernel::ClassSupports::Range> support_of_row_;  // all blocks', whose rows are not the same
   LargeVector beta_before_;                                   // of the rows that blocks work on
   Estimate estimate_;
