@@ -24,10 +24,16 @@ constexpr double least_work = 1 << 20;
 // still takes part. Parts of 0.01 to 0.1 take about the same time on letter.scale, 20news-tfidf and usps, 0.3 and 1 more.
 constexpr int most_support_sweeps = 50;
 constexpr double part_of_mean_gain = 0.05;
-// Conjugate gradients go up the supports after these first epochs, and leave gradients uneven among rows: so many sweeps
-// follow, without which letter.scale takes a fifth more passes to 1e-5.
-constexpr std::uint64_t epochs_before_ascent = 2;
+// Conjugate gradients go up the supports after these first epochs, while sweeps still find the supports faster; with 2 or 8 instead
+// letter.scale takes up to a fifth longer to 1e-3.
+constexpr std::uint64_t epochs_before_ascent = 12;
+// They leave gradients uneven among rows: so many sweeps follow, as letter.scale takes a fifth more passes to 1e-5 without.
 constexpr int sweeps_after_ascent = 2;
+// What they may take against the sweeps before them: 1 is no better than none on usps, 2 is.
+constexpr double work_of_ascent = 2.0;
+// They go through the classes of a support one by one. In larger weights, out of a core's own cache, every one of these is a line of
+// memory of its own, and the same steps take twice as long as the sweeps that they replace (sector.scale).
+constexpr std::size_t most_weights_for_ascent = 1 << 16;
 
 std::vector<double> shares_of(const risk::ClassSample& sample) {
   std::vector<double> shares(sample.targets.size());
@@ -196,13 +202,14 @@ void MulticlassSdca::sweep_support(kernel::MulticlassSweepState state, Block& bl
 
 void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {
   const bool hinge = plain_ && center_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss);
-  if (!hinge || !report.changed || epoch_ <= epochs_before_ascent || visits_.windows().size() > 1) return;
+  const bool small = stored_.size() <= most_weights_for_ascent && visits_.windows().size() == 1;
+  if (!hinge || !small || !report.changed || epoch_ <= epochs_before_ascent) return;
   report.work += ascent_.climb({.problem = problem_,
                                 .shares = shares_,
                                 .curvatures = curvatures_,
                                 .inverse_l2 = inverse_l2_.front(),
                                 .stride = stride_},
-                               beta_, stored_, report.work);
+                               beta_, stored_, work_of_ascent * report.work);
   if (ascent_.rows().empty()) return;
   Block& block = workers_.front();
   block.order.assign(ascent_.rows().begin(), ascent_.rows().end());

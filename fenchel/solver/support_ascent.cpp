@@ -10,7 +10,7 @@ namespace fenchel::solver {
 namespace {
 
 // Fewer steps gain less than the sweeps that take as long, more are about as many as there are free variables in small problems.
-constexpr int least_steps = 10, most_steps_at_once = 200;
+constexpr double least_steps = 10.0, most_steps_at_once = 200.0;
 // Of the square of the gradient; sweeps over everything will find other rows to move before less is of use.
 constexpr double reduction = 1e-2;
 // Gradients that are as small as rounding, of margins of about 1.
@@ -33,12 +33,12 @@ double SupportAscent::climb(const Setting& setting, std::span<double> beta, std:
         for (const Free& free : free_) {
           work += static_cast<double>(rows.row(free.row).values.size() * (free.last - free.first));
         }
-        const double steps = std::min(most_work / work, double{most_steps_at_once});
+        const double steps = std::min(most_work / work, most_steps_at_once);
         if (free_.empty() || steps < least_steps) {
           rows_.clear();
           return 0.0;
         }
-        const int taken = climb_rows(rows, setting, weights, static_cast<int>(steps));
+        const double taken = climb_rows(rows, setting, weights, steps);
         scatter(setting, beta);
         return taken * work;
       },
@@ -86,17 +86,18 @@ void SupportAscent::scatter(const Setting& setting, std::span<double> beta) cons
   }
 }
 
-// Returns how many steps it took.
+// Returns how many steps it took, scores without those left out being half of one.
 template <class Rows>
-int SupportAscent::climb_rows(const Rows& rows, const Setting& setting, std::span<double> weights, int most_steps) {
+double SupportAscent::climb_rows(const Rows& rows, const Setting& setting, std::span<double> weights,
+                                 double most_steps) {
   begin(rows, setting, weights);
   const double enough = std::max(reduction * square_, square_of_rounding(setting));
   double kept = 0.0;
-  int steps = 0;
-  while (steps < most_steps && square_ > enough) {
+  steps_ = 0.0;
+  while (steps_ < most_steps && square_ > enough) {
     turn(rows, setting, kept);
     const double step = step_along(rows, setting);
-    ++steps;
+    steps_ += 1.0;
     if (!(step > 0.0)) break;
     kept = advance(setting, step);
     for_each_block(weights.size(), [&](std::size_t begin, std::size_t end) {
@@ -106,7 +107,7 @@ int SupportAscent::climb_rows(const Rows& rows, const Setting& setting, std::spa
       }
     });
   }
-  return steps;
+  return steps_;
 }
 
 template <class Rows>
@@ -171,6 +172,7 @@ bool SupportAscent::leave_out(const Rows& rows, const Setting& setting, double s
   if (rows_per_end * static_cast<std::size_t>(free_.end() - left_out) > free_.size()) return false;
   for (const Free& free : std::span(left_out, free_.end())) add_to_move(rows, setting, free, direction_, -1.0);
   free_.erase(left_out, free_.end());
+  steps_ += 0.5;
   score(rows, setting, move_, scores_);
   return true;
 }

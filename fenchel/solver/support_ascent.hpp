@@ -42,7 +42,8 @@ class SupportAscent {
   };
   void gather(const Setting& setting, std::span<const double> beta);
   template <class Rows>
-  [[nodiscard]] int climb_rows(const Rows& rows, const Setting& setting, std::span<double> weights, int most_steps);
+  [[nodiscard]] double climb_rows(const Rows& rows, const Setting& setting, std::span<double> weights,
+                                  double most_steps);
   template <class Rows>
   void begin(const Rows& rows, const Setting& setting, std::span<const double> weights);
   template <class Rows>
@@ -76,7 +77,8 @@ class SupportAscent {
   std::vector<double> scores_;     // of M
   std::vector<double> change_;     // of the weights, by one row
   LargeVector move_;               // M
-  double square_ = 0.0;            // of the gradient, in the metric of the preconditioner
+  double steps_ = 0.0;
+  double square_ = 0.0;  // of the gradient, in the metric of the preconditioner
 };
 
 }  // namespace fenchel::solver
