@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cassert>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
