@@ -10,8 +10,8 @@
 // shorter, and only order the work, too. With several windows or blocks each does both before the next one, or before they are
 // merged.
 //
-// The multiclass hinge, under a plain l2 penalty and without a free bias: conjugate gradients on all supports follow, where they take
-// no longer (support_ascent.hpp).
+// The multiclass hinge, under a plain l2 penalty and without a free bias: conjugate gradients on all supports follow after some
+// epochs, where weights are few (support_ascent.hpp).
 //
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
 // candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
@@ -77,7 +77,7 @@ class MulticlassSdca final : public MulticlassSolver {
   // Sweeps over the rows of the state, and then over their support.
   kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
   void sweep_support(kernel::MulticlassSweepState state, Block& block, kernel::MulticlassSweepReport& report);
-  // Conjugate gradients on all supports, and sweeps over these, with as much work as sweeps over everything took.
+  // Conjugate gradients on all supports, and sweeps over these, in proportion to the work of the sweeps before.
   void climb_supports(kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
   kernel::MulticlassSweepReport sweep_blocks(std::span<const std::uint32_t> order, std::size_t blocks);
