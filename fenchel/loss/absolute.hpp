@@ -16,7 +16,7 @@ struct Absolute {
   static constexpr std::string_view name = "absolute";
   static constexpr std::string_view formula = "|z - y|";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<Absolute>, 0> fields{};
 
   [[nodiscard]] double value(double y, double z) const { return std::fabs(z - y); }

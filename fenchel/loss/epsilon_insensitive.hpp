@@ -47,7 +47,7 @@ struct EpsilonInsensitive {
   static constexpr std::string_view name = "epsilon-insensitive";
   static constexpr std::string_view formula = "max(0, |z - y| - epsilon)";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::two_parabolas;
   static constexpr std::array<Field<EpsilonInsensitive>, 1> fields{
       {{"epsilon", &EpsilonInsensitive::epsilon, 0.0, std::numeric_limits<double>::max(), false,
         "residuals up to this size cost nothing"}}};

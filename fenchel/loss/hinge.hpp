@@ -16,7 +16,7 @@ struct Hinge {
   static constexpr std::string_view name = "hinge";
   static constexpr std::string_view formula = "max(0, 1 - m)";
   static constexpr Task task = Task::classification;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<Hinge>, 0> fields{};
 
   [[nodiscard]] double value(double y, double z) const { return std::max(0.0, 1.0 - y * z); }

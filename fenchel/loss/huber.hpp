@@ -19,7 +19,7 @@ struct Huber {
   static constexpr std::string_view name = "huber";
   static constexpr std::string_view formula = "r^2/2 if |r| <= delta, else delta |r| - delta^2/2, r = z - y";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<Huber>, 1> fields{
       {{"delta", &Huber::delta, 0.0, infinity, true, "residual beyond which the loss grows linearly"}}};
 

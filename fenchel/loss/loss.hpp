@@ -63,10 +63,12 @@ concept NearbyLoss = Loss<L> && requires(const L loss, double y, double z, doubl
   { loss.fenchel_young_near(y, z, error, alpha) } -> std::same_as<Nearby>;
 };
 
+// phi*(-alpha) = s alpha + (gamma/2) alpha^2 inside its domain, with gamma = smoothness() and one number s, or one on either side of 0.
+enum class ConjugateShape { parabola, two_parabolas };
+
 template <class L>
 concept ParabolicLoss = DualStepLoss<L> && requires {
-  // phi*(-alpha) = s alpha + (gamma/2) alpha^2 inside its domain, s one number on either side of 0 and gamma = smoothness().
-  requires L::parabolic_conjugate;
+  { L::conjugate_shape } -> std::convertible_to<ConjugateShape>;
 };
 
 template <class L>

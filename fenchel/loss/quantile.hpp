@@ -17,7 +17,7 @@ struct Quantile {
   static constexpr std::string_view name = "quantile";
   static constexpr std::string_view formula = "tau r if r >= 0, else (tau - 1) r, r = y - z";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<Quantile>, 1> fields{
       {{"tau", &Quantile::tau, 0.0, 1.0, true, "the quantile to estimate; 0.5 is the median"}}};
 

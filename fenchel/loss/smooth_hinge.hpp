@@ -21,7 +21,7 @@ struct SmoothHinge {
   static constexpr std::string_view formula =
       "0 if m >= 1; 1 - m - gamma/2 if m <= 1 - gamma; (1 - m)^2/(2 gamma) between";
   static constexpr Task task = Task::classification;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<SmoothHinge>, 1> fields{
       {{"gamma", &SmoothHinge::gamma, 0.0, infinity, true,
         "width of the quadratic piece; towards 0 it is the hinge"}}};

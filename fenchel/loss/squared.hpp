@@ -15,7 +15,7 @@ struct Squared {
   static constexpr std::string_view name = "squared";
   static constexpr std::string_view formula = "(z - y)^2 / 2";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<Squared>, 0> fields{};
 
   [[nodiscard]] double value(double y, double z) const { return 0.5 * (z - y) * (z - y); }

@@ -22,7 +22,7 @@ struct SquaredEpsilonInsensitive {
   static constexpr std::string_view name = "squared-epsilon-insensitive";
   static constexpr std::string_view formula = "max(0, |z - y| - epsilon)^2";
   static constexpr Task task = Task::regression;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::two_parabolas;
   static constexpr std::array<Field<SquaredEpsilonInsensitive>, 1> fields{
       {{"epsilon", &SquaredEpsilonInsensitive::epsilon, 0.0, std::numeric_limits<double>::max(), false,
         "residuals up to this size cost nothing"}}};

@@ -16,7 +16,7 @@ struct SquaredHinge {
   static constexpr std::string_view name = "squared-hinge";
   static constexpr std::string_view formula = "max(0, 1 - m)^2";
   static constexpr Task task = Task::classification;
-  static constexpr bool parabolic_conjugate = true;
+  static constexpr ConjugateShape conjugate_shape = ConjugateShape::parabola;
   static constexpr std::array<Field<SquaredHinge>, 0> fields{};
 
   [[nodiscard]] double value(double y, double z) const {

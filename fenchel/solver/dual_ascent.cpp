@@ -22,10 +22,10 @@ constexpr double relative_kappa = 10.0;
 constexpr double bytes_ahead = 8192.0;
 // Steps that iterate need be no better than the gap asks for.
 constexpr double loosest_step = 1e-2;
-// Before that most sweeps find rows at other ends of their domain than the ones before did.
-constexpr double passes_before_momentum = 4.0;
 // Momentum walks along all vectors: there are sweeps over so many entries a number of these in between.
 constexpr double entries_a_number_of_momentum = 3.0;
+// A step of it carries errors of w on, which short sweeps would let it do very often before w is induced anew.
+constexpr double passes_of_drift = 0.25;
 
 }  // namespace
 
@@ -110,7 +110,6 @@ void DualAscent::recentre(std::span<const double> y) {
     centre_[j] = y[j];
   }
   visits_->wake();
-  forget_momentum();
 }
 
 std::span<const double> DualAscent::weights() {
@@ -250,7 +249,7 @@ DualAscent::Seen DualAscent::sweep() {
 
 // Returns the passes this takes.
 double DualAscent::gather_momentum() {
-  if (!momentum_ || passes_ < passes_before_momentum || entries_before_momentum_ > 0.0) return 0.0;
+  if (!has_momentum() || passes_ < passes_before_momentum || entries_before_momentum_ > 0.0) return 0.0;
   entries_before_momentum_ = entries_a_number_of_momentum * static_cast<double>(alpha_.size() + induced_.size());
   const std::size_t entries = momentum_->follow({.problem = problem_,
                                                  .shares = shares_,
@@ -258,7 +257,8 @@ double DualAscent::gather_momentum() {
                                                  .bias_step = bias_step_,
                                                  .smoothing = rule_.smoothing},
                                                 {.alpha = alpha_, .w = induced_, .b = b_});
-  return static_cast<double>(entries) / (entries_a_row_ * static_cast<double>(problem_.rows()));
+  passes_since_induced_ += passes_of_drift;
+  return static_cast<double>(entries) / ((entries_a_row_ + 1.0) * static_cast<double>(problem_.rows()));
 }
 
 void DualAscent::rest() {

@@ -41,7 +41,9 @@ class DualAscent {
     bool all = false;  // whether every row was visited
   };
   Seen sweep();
-  [[nodiscard]] bool has_momentum() const { return momentum_.has_value(); }
+  // From so many passes on: before that most sweeps find rows at other ends of their domain than the ones before did.
+  static constexpr double passes_before_momentum = 4.0;
+  [[nodiscard]] bool has_momentum() const { return momentum_ && kappa_ == 0.0; }
 
   // Moves the centre y of the added term.
   void recentre(std::span<const double> y);

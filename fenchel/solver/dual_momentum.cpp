@@ -1,6 +1,7 @@
 #include "fenchel/solver/dual_momentum.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <utility>
@@ -14,15 +15,26 @@ namespace {
 // the others will not go on as they did either.
 constexpr std::size_t moving_rows_per_end = 10;
 
-// Where alpha can go without leaving its parabola: conjugates may have a kink at 0.
-Interval piece_around(const Interval& domain, double alpha) {
+// The derivative of the dual objective at 0 is a difference of terms as large as l2 ||w||^2. Where it is less than so much of them it
+// may be rounding; steps by it would carry the errors of w along from start to start.
+constexpr double share_of_rounding = 1e-14;
+
+// Where alpha can go without leaving its parabola.
+template <loss::ParabolicLoss L>
+Interval piece_around(const L& loss, double y, double alpha) {
+  const Interval domain = loss.dual_domain(y);
+  if constexpr (L::conjugate_shape == loss::ConjugateShape::parabola) return domain;
   return alpha > 0.0 ? Interval{0.0, domain.high} : Interval{domain.low, 0.0};
 }
 
-// The derivative of phi*(-alpha) away from 0.
+// The derivative of phi*(-alpha), from its value at alpha, or at another point of the parabola that 0 is in.
 template <loss::ParabolicLoss L>
 double conjugate_slope(const L& loss, double y, double alpha) {
-  return loss.conjugate(y, alpha) / alpha + 0.5 * loss.smoothness() * alpha;
+  const Interval domain = loss.dual_domain(y);
+  const double at = alpha != 0.0        ? alpha
+                    : domain.high > 0.0 ? std::min(1.0, domain.high)
+                                        : std::max(-1.0, domain.low);
+  return loss.conjugate(y, at) / at + loss.smoothness() * (alpha - 0.5 * at);
 }
 
 }  // namespace
@@ -32,13 +44,18 @@ struct DualMomentum::Along {
   double slope = 0.0;
   double curvature = 0.0;
   double shares = 0.0;  // sum_i c_i d_i, by which a free bias moves
+  double size = 0.0;    // l2 ||w||^2
 
   void add(const Along& other) {
     slope += other.slope;
     curvature += other.curvature;
     shares += other.shares;
+    size += other.size;
   }
-  [[nodiscard]] double best() const { return curvature > 0.0 ? std::max(0.0, -slope / curvature) : 0.0; }
+  [[nodiscard]] double best() const {
+    const double t = -slope > share_of_rounding * size ? -slope / curvature : 0.0;
+    return std::isfinite(t) ? t : 0.0;
+  }
 };
 
 bool DualMomentum::takes(const problem::Problem& problem, const Conduct& conduct) {
@@ -87,7 +104,7 @@ double DualMomentum::best_step(const Objective& objective, const Point& point) {
       [&]<class L>(const L& loss) {
         if constexpr (loss::ParabolicLoss<L>) {
           const auto piece = [&](std::size_t i) {
-            return piece_around(loss.dual_domain(objective.problem.sample.targets[i]), point.alpha[i]);
+            return piece_around(loss, objective.problem.sample.targets[i], point.alpha[i]);
           };
           const auto at_end = [&](const Move& move) {
             const double alpha = point.alpha[move.row];
@@ -120,6 +137,7 @@ DualMomentum::Along DualMomentum::along(const L& loss, const Objective& objectiv
   const double s = objective.l2, gamma = loss.smoothness() + objective.smoothing;
   Along sum = block_sum<Along>(point.w.size(), [&](std::size_t j, Along& part) {
     part.slope += s * point.w[j] * w_move_[j];
+    part.size += s * point.w[j] * point.w[j];
     part.curvature += s * w_move_[j] * w_move_[j];
   });
   for (const auto& [i, d] : moves_) {

@@ -4,7 +4,7 @@
 // starts, and t maximises the dual objective. Along d that is a parabola,
 //     t = -(s w.m + sum_i c_i d_i phi*_i'(-alpha_i)) / (s ||m||^2 + gamma sum_i c_i d_i^2),
 // with c_i the shares of the rows, w = X'(c alpha) / s and m = X'(c d) / s. Rows that are at an end of their domain or would get
-// there are left out of d.
+// there are left out of d. But for rounding the dual objective does not fall.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,12 @@ class DualMomentum {
     double& b;
   };
 
-  // Whether the dual objective is made of parabolas, by a plain l2 penalty and a loss whose conjugate is one on either side of 0, and
+  // Whether the dual objective is made of parabolas, by a plain l2 penalty and a loss whose conjugate is one or two of them, and
   // nothing speaks against it: other steps and draws are there for what is known about them, and rows that are left out come from
   // all over the data, which may be larger than memory.
   [[nodiscard]] static bool takes(const problem::Problem& problem, const Conduct& conduct);
 
-  // Moves the point that a sweep has led to on to the start of the next one. The dual objective does not fall. Returns how many
-  // entries of the data this took.
+  // Moves the point that a sweep has led to on to the start of the next one. Returns how many entries of the data this took.
   std::size_t follow(const Objective& objective, const Point& point);
   // All that it holds; the next point is a first one.
   void forget() { *this = {}; }

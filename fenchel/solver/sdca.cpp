@@ -20,9 +20,8 @@ constexpr double most_passes_a_step = 3.0;  // more or less: a sweep, and what i
 constexpr double hoped_for_share = 0.4;
 constexpr double growth_between_looks = 1.2;
 constexpr double least_share = 1e-3;  // that a look is believed
-// What momentum has overshot comes and goes from sweep to sweep: from so many passes on the last weights are evaluated, too, where
-// their gap would do if it were so many times the guess.
-constexpr double passes_before_overshot = 4.0;
+// What momentum has overshot comes and goes from sweep to sweep: the last weights are evaluated, too, where their gap would do if it
+// were so many times the guess.
 constexpr double likely_scatter = 1.3;
 // After so many passes much of a gap is scatter, which does not fall from sweep to sweep.
 constexpr double passes_before_scatter = 8.0;
@@ -120,12 +119,15 @@ bool Sdca::averages() const {
   return plain_ && conduct_.ascent.iterate == Iterate::automatic && loss::smoothness(problem_.loss) == 0.0;
 }
 
-bool Sdca::overshoots() const { return plain_ && plain_->has_momentum() && passes_ >= passes_before_overshot; }
+// Whether the last weights are offered, and momentum may have taken them too far.
+bool Sdca::overshoots(double in_passes) const {
+  const bool last = conduct_.ascent.iterate == Iterate::automatic || conduct_.ascent.iterate == Iterate::last;
+  return last && plain_ && plain_->has_momentum() && passes_ + in_passes >= DualAscent::passes_before_momentum;
+}
 
 double Sdca::price_of_candidate() const {
   const bool averaged = averages() && passes_ >= passes_before_average - most_passes_a_step;
-  const bool looked_at = plain_ && plain_->has_momentum() && passes_ >= passes_before_overshot - most_passes_a_step;
-  return averaged || looked_at ? 1.0 : 0.0;
+  return averaged || overshoots(most_passes_a_step) ? 1.0 : 0.0;
 }
 
 void Sdca::take_average() {

@@ -50,7 +50,7 @@ class Sdca final : public Solver {
   void guess_primal();  // of the last weights
   [[nodiscard]] bool averages() const;
   void take_average();  // of late weights, where that may be better than the last
-  [[nodiscard]] bool overshoots() const;
+  [[nodiscard]] bool overshoots(double in_passes = 0.0) const;
   [[nodiscard]] LargeVector margins_of(std::span<const double> w) const;
   [[nodiscard]] Ray ray_at(std::span<const double> z, double t) const;
   [[nodiscard]] double value_of_last();  // and not a guess

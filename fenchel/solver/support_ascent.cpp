@@ -235,9 +235,9 @@ void SupportAscent::score(const Rows& rows, const Setting& setting, std::span<co
 
 template <class Rows>
 void SupportAscent::add_to_move(const Rows& rows, const Setting& setting, const Free& free,
-                                std::span<const double> by, double factor) {
+                                std::span<const double> by, double times) {
   const auto classes = std::span(classes_).subspan(free.first, free.last - free.first);
-  const double scale = -factor * setting.shares[free.row] * setting.inverse_l2;
+  const double scale = -times * setting.shares[free.row] * setting.inverse_l2;
   const double constant = setting.problem.design.constant;
   double* const last = move_.data() + rows.cols() * setting.stride;
   change_.resize(classes.size());

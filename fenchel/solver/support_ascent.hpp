@@ -53,7 +53,7 @@ class SupportAscent {
              std::span<double> scores) const;
   template <class Rows>
   void add_to_move(const Rows& rows, const Setting& setting, const Free& free, std::span<const double> by,
-                   double factor);
+                   double times);
   // The best step along the direction, after rows that would get to an end on it have been left out; 0 where they are too many.
   template <class Rows>
   [[nodiscard]] double step_along(const Rows& rows, const Setting& setting);
