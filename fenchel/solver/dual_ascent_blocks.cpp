@@ -91,7 +91,7 @@ kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> orde
 // the norms are found: most often it is the result.
 void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states) {
   const double caution = states.front().caution;
-  BlockNorms norms = block_sum<BlockNorms>(induced_.size(), [&](std::size_t j, BlockNorms& local) {
+  auto norms = block_sum<BlockNorms>(induced_.size(), [&](std::size_t j, BlockNorms& local) {
     const double sum = local.measure(problem_.penalty.base().l2 + kappa_, states.size(),
                                      [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
     copies_.front()[j] = induced_[j] + sum / caution;

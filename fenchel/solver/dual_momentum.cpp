@@ -135,7 +135,7 @@ double DualMomentum::best_step(const Objective& objective, const Point& point) {
 template <class L>
 DualMomentum::Along DualMomentum::along(const L& loss, const Objective& objective, const Point& point) const {
   const double s = objective.l2, gamma = loss.smoothness() + objective.smoothing;
-  Along sum = block_sum<Along>(point.w.size(), [&](std::size_t j, Along& part) {
+  auto sum = block_sum<Along>(point.w.size(), [&](std::size_t j, Along& part) {
     part.slope += s * point.w[j] * w_move_[j];
     part.size += s * point.w[j] * point.w[j];
     part.curvature += s * w_move_[j] * w_move_[j];

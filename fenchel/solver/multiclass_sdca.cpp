@@ -254,7 +254,7 @@ void MulticlassSdca::merge(std::span<const std::uint32_t> order, std::size_t blo
   const std::span<const Block> workers = std::span(workers_).first(blocks);
   double nu = 1.0;
   if (plain_) {
-    BlockNorms norms = block_sum<BlockNorms>(stored_.size(), [&](std::size_t e, BlockNorms& local) {
+    auto norms = block_sum<BlockNorms>(stored_.size(), [&](std::size_t e, BlockNorms& local) {
       local.measure(1.0 / inverse_l2_.front(), blocks,
                     [&](std::size_t k) { return workers[k].stored[e] - stored_[e]; });
     });
