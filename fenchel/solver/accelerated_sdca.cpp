@@ -56,8 +56,8 @@ bool AcceleratedSdca::pays(const problem::Problem& problem, const Conduct& condu
   if (gamma == 0.0 && lambda == 0.0) return false;  // momentum does not help there
   // A few rows in many columns have little in common: going row by row is then far better than its bound.
   if (10 * problem.rows() < problem.dimension()) return false;
-  // The momentum of plain ascent does more where rows settle at the ends of their domains: at R^2/(gamma lambda) = 200 n to 20000 n it
-  // took a third of the time or less (rcv1-binary, imdb-tfidf, 20news-bigram, both hinges). Not so under squared and huber on
+  // The momentum of plain ascent does more where rows settle at the ends of their domains: at C = 100 to 10000 it took
+  // half the time or less, mostly a third to a tenth (rcv1-binary, imdb-tfidf, 20news-bigram, both hinges). Not so under squared and huber on
   // dense random data, where acceleration took half the passes.
   const bool settles = gamma == 0.0 || loss::task(problem.loss) == loss::Task::classification;
   if (settles && DualMomentum::takes(problem, conduct)) return false;

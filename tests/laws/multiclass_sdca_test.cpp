@@ -134,5 +134,25 @@ TEST(MulticlassSdcaParallel, WideWeightsHaveTheSameBitsForAnyThreadCount) {
   }
 }
 
+// Enough rows with a support that conjugate gradients go over them in several blocks, after enough epochs.
+TEST(MulticlassSdcaParallel, ClimbingSupportsHasTheSameBitsForAnyThreadCount) {
+  Case setup = multiclass_case(loss::MulticlassHinge{}, 6000, 5, 4, Storage::csr64, 29);
+  setup.settings.lambda = 1e-4;
+  setup.settings.bias = registry::Bias::none;
+  const data::Dataset dataset = dataset_of(setup);
+  const registry::Plan plan(dataset, setup.settings);
+  const problem::MulticlassProblem problem = plan.multiclass();
+  const auto run = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    solver::MulticlassSdca sdca(problem, {}, {});
+    for (int step = 0; step < 15; ++step) sdca.step();
+    const problem::MulticlassCandidate offered = sdca.candidate();
+    return std::vector<double>(offered.beta.begin(), offered.beta.end());
+  };
+  const std::vector<double> one = run(1);
+  EXPECT_NE(*std::max_element(one.begin(), one.end()), 0.0);
+  EXPECT_EQ(one, run(3));
+}
+
 }  // namespace
 }  // namespace fenchel::test

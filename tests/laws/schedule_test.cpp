@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fenchel/base/clock.hpp"
+#include "fenchel/run/schedule.hpp"
 #include "tests/support/medium.hpp"
 #include "tests/support/promise.hpp"
 
@@ -30,6 +31,22 @@ TEST(Schedule, ReportedGapNeverGrows) {
     EXPECT_EQ(seen.back().certificate.gap, result.certificate.gap);
     EXPECT_EQ(result.status, run::Status::optimal);
   }
+}
+
+// Until the first verdict a guess far below the target needs no look; one that says nothing of its certainty always does.
+TEST(Schedule, GuessesAreCertainOnlyBeforeTheFirstVerdict) {
+  const run::Options options{.tolerance = 1e-3};
+  run::Schedule schedule(options);
+  const solver::Estimate likely{.gap = 5e-4, .primal = 1.0, .scatter = 1.3, .certain = 3.0};
+  const solver::Estimate certain{.gap = 3e-4, .primal = 1.0, .scatter = 1.3, .certain = 3.0};
+  const solver::Estimate silent{.gap = 1e-9, .primal = 1.0};
+  EXPECT_TRUE(schedule.due(10.0, likely));
+  EXPECT_FALSE(schedule.certain(likely));
+  EXPECT_TRUE(schedule.certain(certain));
+  EXPECT_FALSE(schedule.certain(silent));
+  schedule.certified(10.0, 2.0, 3e-4, 2e-3);
+  EXPECT_FALSE(schedule.certain(certain));
+  EXPECT_FALSE(schedule.due(20.0, certain));  // nothing is left of the budget
 }
 
 TEST(Schedule, LimitsEndTheRunWithATrueGap) {
