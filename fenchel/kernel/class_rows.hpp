@@ -6,27 +6,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <type_traits>
 
+#include "fenchel/base/lanes.hpp"
 #include "fenchel/base/processor.hpp"
 #include "fenchel/data/matrix.hpp"
 
 namespace fenchel::kernel {
 
-inline constexpr std::size_t lanes = 4;
 inline constexpr std::size_t padded(std::size_t classes) { return (classes + lanes - 1) / lanes * lanes; }
 
 namespace detail {
 
-// A vector of `lanes` doubles; where registers are narrower the compiler uses several.
-typedef double Lanes __attribute__((vector_size(8 * lanes)));  // NOLINT(modernize-use-using): it takes no attribute
-
 #define FENCHEL_INLINE [[gnu::always_inline]] inline
-
-FENCHEL_INLINE void load(const double* from, Lanes& to) { std::memcpy(&to, from, sizeof to); }
-FENCHEL_INLINE void store(const Lanes& from, double* to) { std::memcpy(to, &from, sizeof from); }
 
 // Entry n of a row as its column and value.
 template <class Value>
@@ -118,6 +111,32 @@ FENCHEL_INLINE void add_columns(const Row& row, const double* change, std::size_
   }
 }
 
+// See below.
+FENCHEL_INLINE double take_duals_body(std::span<const double> next, double scale, double* beta, double* change,
+                                      double& moved) {
+  Lanes moves = {}, squares = {};
+  std::size_t l = 0;
+  for (; l + lanes <= next.size(); l += lanes) {
+    Lanes to, from;
+    load(next.data() + l, to);
+    load(beta + l, from);
+    const Lanes delta = to - from;
+    moves += delta;
+    squares += delta * delta;
+    store(to, beta + l);
+    store(delta * scale, change + l);
+  }
+  for (; l < next.size(); ++l) {
+    const double delta = next[l] - beta[l];
+    moves[0] += delta;
+    squares[0] += delta * delta;
+    beta[l] = next[l];
+    change[l] = delta * scale;
+  }
+  moved = sum_of(moves);
+  return sum_of(squares);
+}
+
 #undef FENCHEL_INLINE
 
 #if defined(__x86_64__)
@@ -129,6 +148,10 @@ template <int Width, class Row, class Weights>
 template <int Width, class Row>
 [[gnu::target("avx2")]] void add_avx2(const Row& row, const double* change, std::size_t stride, double* w) {
   add_columns<Width>(row, change, stride, w);
+}
+[[gnu::target("avx2")]] inline double take_duals_avx2(std::span<const double> next, double scale, double* beta,
+                                                      double* change, double& moved) {
+  return take_duals_body(next, scale, beta, change, moved);
 }
 #endif
 
@@ -156,17 +179,29 @@ void add_row(const Row& row, const double* change, std::size_t stride, double* w
   });
 }
 
+// beta = next, change = scale (next - beta), moved = sum (next - beta). Returns the sum of the squares of the moves.
+inline double take_duals(std::span<const double> next, double scale, double* beta, double* change, double& moved) {
+#if defined(__x86_64__)
+  if (has_avx2()) return detail::take_duals_avx2(next, scale, beta, change, moved);
+#endif
+  return detail::take_duals_body(next, scale, beta, change, moved);
+}
+
 namespace detail {
 
 template <std::size_t Count, class Row>
 void score_few(const Row& row, const std::uint32_t* classes, const double* w, std::size_t stride, double* scores) {
-  double sums[Count] = {};
-  for (std::size_t n = 0; n < row.values.size(); ++n) {
-    const double* const from = w + column(row, n) * stride;
-    const auto x = static_cast<double>(row.values[n]);
-    for (std::size_t l = 0; l < Count; ++l) sums[l] += x * from[classes[l]];
+  double sums[2][Count] = {};  // as in score_columns
+  const std::size_t count = row.values.size();
+  const auto* const values = row.values.data();
+  for (std::size_t n = 0; n < count; n += 2) {
+    for (std::size_t turn = 0; turn < 2 && n + turn < count; ++turn) {
+      const double* const from = w + column(row, n + turn) * stride;
+      const auto x = static_cast<double>(values[n + turn]);
+      for (std::size_t l = 0; l < Count; ++l) sums[turn][l] += x * from[classes[l]];
+    }
   }
-  for (std::size_t l = 0; l < Count; ++l) scores[l] = sums[l];
+  for (std::size_t l = 0; l < Count; ++l) scores[l] = sums[0][l] + sums[1][l];
 }
 
 template <std::size_t Count, class Row>

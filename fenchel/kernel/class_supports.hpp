@@ -1,5 +1,5 @@
-// The dual variables above 0 of rows that are visited again and again, side by side: a row of many classes has few of them, and going
-// through all to find these takes longer than the step does.
+// The dual variables above 0 of rows that are visited again and again, with all else that a visit needs of a row besides its entries,
+// side by side: a row of many classes has few of them, and fetching these from all over memory takes longer than the step does.
 #pragma once
 
 #include <algorithm>
@@ -8,42 +8,58 @@
 #include <span>
 #include <vector>
 
+#include "fenchel/kernel/multiclass_state.hpp"
+
 namespace fenchel::kernel {
 
 struct ClassSupports {
-  struct Range {
-    std::size_t first = 0, last = 0;
+  struct Entry {
+    double beta = 0.0;
+    std::uint32_t label = 0;  // not the row's own class
   };
-  std::vector<std::uint32_t> rows;     // that are gathered
-  std::span<Range> of_row;             // a place for every row; only of these
-  std::vector<std::uint32_t> classes;  // without the row's own one
-  std::vector<double> beta;
+  struct Row {
+    std::uint32_t row = 0;
+    std::uint32_t target = 0;
+    std::size_t first = 0, last = 0;  // of its entries
+    double share = 0.0;
+    double curvature = 0.0;
+  };
+  std::vector<Row> rows;
+  std::vector<Entry> entries;
 
-  [[nodiscard]] bool any(std::size_t i) const {
-    return std::any_of(beta.data() + of_row[i].first, beta.data() + of_row[i].last,
-                       [](double b) { return b > 0.0; });
+  [[nodiscard]] std::span<Entry> entries_of(const Row& row) {
+    return std::span(entries).subspan(row.first, row.last - row.first);
+  }
+  [[nodiscard]] std::span<const Entry> entries_of(const Row& row) const {
+    return std::span(entries).subspan(row.first, row.last - row.first);
   }
 
-  // Of `rows`. `all` is rows x classes.
-  void gather(std::span<const double> all, std::span<const std::uint32_t> targets, std::size_t class_count) {
-    classes.clear();
-    beta.clear();
-    for (const std::uint32_t i : rows) {
-      of_row[i].first = beta.size();
-      for (std::size_t l = 0; l < class_count; ++l) {
-        const double b = all[i * class_count + l];
-        if (!(b > 0.0) || l == targets[i]) continue;
-        classes.push_back(static_cast<std::uint32_t>(l));
-        beta.push_back(b);
+  // Those of the rows of a list.
+  void gather(const MulticlassSweepState& state, std::span<const std::uint32_t> list) {
+    rows.clear();
+    entries.clear();
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      if (n + rows_ahead < list.size()) state.prefetch(list[n + rows_ahead]);
+      const std::uint32_t i = list[n], target = state.targets[i];
+      const std::size_t first = entries.size();
+      const std::span<const double> beta = state.dual_of(i);
+      for (std::uint32_t l = 0; l < beta.size(); ++l) {
+        if (beta[l] > 0.0 && l != target) entries.push_back({.beta = beta[l], .label = l});
       }
-      of_row[i].last = beta.size();
+      rows.push_back({.row = i,
+                      .target = target,
+                      .first = first,
+                      .last = entries.size(),
+                      .share = state.shares[i],
+                      .curvature = state.curvatures[i]});
     }
   }
 
   // Puts them back.
-  void scatter(std::span<double> all, std::size_t class_count) const {
-    for (const std::uint32_t i : rows) {
-      for (std::size_t e = of_row[i].first; e < of_row[i].last; ++e) all[i * class_count + classes[e]] = beta[e];
+  void scatter(const MulticlassSweepState& state) const {
+    for (const Row& row : rows) {
+      const std::span<double> beta = state.dual_of(row.row);
+      for (const Entry& entry : entries_of(row)) beta[entry.label] = entry.beta;
     }
   }
 };

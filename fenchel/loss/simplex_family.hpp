@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <span>
 
+#include "fenchel/base/lanes.hpp"
+#include "fenchel/base/processor.hpp"
 #include "fenchel/loss/vector_loss.hpp"
 #include "fenchel/projection/capped_simplex.hpp"
 
@@ -104,40 +106,100 @@ inline void to_vertex(std::size_t y, std::span<const double> a, std::span<double
   if (1.0 + a[best] > 0.0) result[best] = 1.0;
 }
 
-// (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
-// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. The threshold only rises with every entry that is
-// above it: it is at least that of the largest mu_j alone, and the few above this one, gathered in `scratch`, decide it.
-inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
-                      std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
-  if (gamma + q <= 0.0) return to_vertex(y, a, result);
+namespace detail {
+
+// mu_j = (v_j + q (beta_j + sum beta)) scale for j != y and 0 for y; returns the largest.
+[[gnu::always_inline]] inline double centres(std::size_t y, std::span<const double> a, double q, double scale,
+                                             const double* beta, double* mu) {
   const std::size_t k = a.size();
-  const double* const from = beta.data();
-  const double* const margins = a.data();
-  double* const mu = result.data();
-  double sums[4] = {};
+  Lanes sums = {}, tops = {};
   std::size_t j = 0;
-  for (; j + 4 <= k; j += 4) {
-    for (std::size_t l = 0; l < 4; ++l) sums[l] += from[j + l];
+  for (; j + lanes <= k; j += lanes) {
+    Lanes from;
+    load(beta + j, from);
+    sums += from;
   }
-  for (; j < k; ++j) sums[0] += from[j];
-  const double sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) - from[y];
-  const double scale = 1.0 / (gamma + q);
-  for (j = 0; j < k; ++j) mu[j] = ((1.0 + margins[j]) + q * (from[j] + sum)) * scale;
+  for (; j < k; ++j) sums[0] += beta[j];
+  const double sum = sum_of(sums) - beta[y];
+  for (j = 0; j + lanes <= k; j += lanes) {
+    Lanes margin, from;
+    load(a.data() + j, margin);
+    load(beta + j, from);
+    store(((1.0 + margin) + q * (from + sum)) * scale, mu + j);
+  }
+  for (; j < k; ++j) mu[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
   mu[y] = 0.0;
-  double tops[4] = {};
-  for (j = 0; j + 4 <= k; j += 4) {
-    for (std::size_t l = 0; l < 4; ++l) tops[l] = std::max(tops[l], mu[j + l]);
+  for (j = 0; j + lanes <= k; j += lanes) {
+    Lanes value;
+    load(mu + j, value);
+    tops = value > tops ? value : tops;
   }
   for (; j < k; ++j) tops[0] = std::max(tops[0], mu[j]);
-  const double top = std::max(std::max(tops[0], tops[1]), std::max(tops[2], tops[3])), C = q * scale;
+  return std::max(std::max(tops[0], tops[1]), std::max(tops[2], tops[3]));
+}
+
+[[gnu::always_inline]] inline void cut(std::span<double> mu, double theta) {
+  std::size_t j = 0;
+  for (; j + lanes <= mu.size(); j += lanes) {
+    Lanes value;
+    load(mu.data() + j, value);
+    value -= theta;
+    store(value > 0.0 ? value : Lanes{}, mu.data() + j);
+  }
+  for (; j < mu.size(); ++j) mu[j] = std::max(mu[j] - theta, 0.0);
+}
+
+// The threshold only rises with every entry that is above it: it is at least that of the largest mu_j alone, and the few above this
+// one, gathered in `scratch`, decide it.
+[[gnu::always_inline]] inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                                             const double* beta, std::span<double> mu, std::span<double> scratch) {
+  const double scale = 1.0 / (gamma + q), C = q * scale;
+  const double top = centres(y, a, q, scale, beta, mu.data());
   const double least = std::max(C / (1.0 + C) * top, top - 1.0);
   std::size_t count = 0;
-  for (j = 0; j < k; ++j) {
+  for (std::size_t j = 0; j < mu.size(); ++j) {
     scratch[count] = mu[j];
     count += mu[j] > least ? 1 : 0;
   }
-  const double theta = projection::dual_threshold(scratch.first(count), C);
-  projection::apply_threshold(result, theta, result);
+  cut(mu, projection::dual_threshold(scratch.first(count), C));
+}
+
+// The same for so few classes that everything stays in registers.
+template <std::size_t Count>
+void dual_step_of_few(std::size_t y, const double* a, double q, double gamma, const double* beta, double* result) {
+  const double scale = 1.0 / (gamma + q);
+  double sum = 0.0, mu[Count];
+  for (std::size_t j = 0; j < Count; ++j) sum += j == y ? 0.0 : beta[j];
+  for (std::size_t j = 0; j < Count; ++j) mu[j] = j == y ? 0.0 : ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
+  const double theta = projection::dual_threshold(std::span<const double>(mu), q * scale);
+  for (std::size_t j = 0; j < Count; ++j) result[j] = std::max(mu[j] - theta, 0.0);
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] inline void dual_step_avx2(std::size_t y, std::span<const double> a, double q, double gamma,
+                                                   const double* beta, std::span<double> mu,
+                                                   std::span<double> scratch) {
+  dual_step(y, a, q, gamma, beta, mu, scratch);
+}
+#endif
+
+}  // namespace detail
+
+// (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
+// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex.
+inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                      std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
+  if (gamma + q <= 0.0) return to_vertex(y, a, result);
+  switch (a.size()) {
+    case 2: return detail::dual_step_of_few<2>(y, a.data(), q, gamma, beta.data(), result.data());
+    case 3: return detail::dual_step_of_few<3>(y, a.data(), q, gamma, beta.data(), result.data());
+    case 4: return detail::dual_step_of_few<4>(y, a.data(), q, gamma, beta.data(), result.data());
+    default: break;
+  }
+#if defined(__x86_64__)
+  if (has_avx2()) return detail::dual_step_avx2(y, a, q, gamma, beta.data(), result, scratch);
+#endif
+  detail::dual_step(y, a, q, gamma, beta.data(), result, scratch);
 }
 
 // As in spread.hpp: 1/gamma for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, infinity for the row's own.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/kernel/support_sweep.hpp"
 #include "fenchel/solver/block_merge.hpp"
 
 namespace fenchel::solver {
@@ -58,6 +60,7 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       stride_(kernel::padded(problem.classes())),
       plain_(problem.penalty.uniform() && problem.penalty.base().l1 == 0.0),
       cornered_(std::visit([](const auto& loss) { return loss.sparse_dual; }, problem.loss)),
+      gapless_(data::nonzeros(problem.design.matrix) == problem.rows() * data::cols(problem.design.matrix)),
       shares_(shares_of(problem.sample)),
       visits_(problem.design.matrix, shares_, conduct),
       gains_(problem.rows(), 0.0),
@@ -162,7 +165,6 @@ std::size_t MulticlassSdca::blocks_for(std::size_t rows) const {
 kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
   if (order.empty()) return {};
   const std::size_t blocks = blocks_for(order.size());
-  if (plain_ && cornered_) support_of_row_.resize(problem_.rows());
   while (workers_.size() < blocks) workers_.emplace_back(seed_ + workers_.size() + 1);
   return blocks > 1 ? sweep_blocks(order, blocks) : work_on(state_of(order), workers_.front());
 }
@@ -178,26 +180,40 @@ kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepSta
   return report;
 }
 
-void MulticlassSdca::sweep_support(kernel::MulticlassSweepState state, Block& block,
+void MulticlassSdca::sweep_support(const kernel::MulticlassSweepState& state, Block& block,
                                    kernel::MulticlassSweepReport& report) {
-  const std::size_t k = problem_.classes();
   const double least = part_of_mean_gain * report.gain / static_cast<double>(state.order.size());
-  block.supports.rows.clear();
+  block.order.clear();
   for (const std::uint32_t i : state.order) {
-    if (gains_[i] >= least) block.supports.rows.push_back(i);
+    if (gains_[i] >= least) block.order.push_back(i);
   }
-  block.supports.of_row = support_of_row_;
-  block.supports.gather(beta_, problem_.sample.targets, k);
-  block.order = block.supports.rows;
-  state.supports = &block.supports;
-  for (int t = 0; t < most_support_sweeps; ++t) {
-    std::erase_if(block.order, [&](std::uint32_t i) { return !(gains_[i] >= least && block.supports.any(i)); });
-    if (block.order.empty()) break;
-    block.random.shuffle(std::span(block.order));
-    state.order = block.order;
-    report.work += run(state).work;
+  report.work += sweep_supports(state, block, most_support_sweeps, least);
+}
+
+// Over the rows of the block's order; each time over those that gained enough the time before.
+double MulticlassSdca::sweep_supports(const kernel::MulticlassSweepState& state, Block& block, int times,
+                                      double least_gain) const {
+  double work = 0.0;
+  block.supports.gather(state, block.order);
+  std::iota(block.order.begin(), block.order.end(), std::uint32_t{0});
+  const auto sweep_with = [&](auto&& weights) {
+    std::visit(
+        [&](const auto& rows, const auto& loss) {
+          kernel::SupportSweep sweep(rows, loss, weights, state, block.supports);
+          for (int t = 0; t < times && !block.order.empty(); ++t) {
+            block.random.shuffle(std::span(block.order));
+            work += sweep.run(block.order, least_gain);
+          }
+        },
+        problem_.design.matrix, problem_.loss);
+  };
+  if (gapless_) {
+    sweep_with(kernel::WeightsByClass(state.stored, stride_));
+  } else {
+    sweep_with(kernel::WeightsByFeature(state.stored, stride_));
   }
-  block.supports.scatter(beta_, k);
+  block.supports.scatter(state);
+  return work;
 }
 
 void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {
@@ -213,16 +229,7 @@ void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {
   if (ascent_.rows().empty()) return;
   Block& block = workers_.front();
   block.order.assign(ascent_.rows().begin(), ascent_.rows().end());
-  block.supports.rows = block.order;
-  block.supports.of_row = support_of_row_;
-  block.supports.gather(beta_, problem_.sample.targets, problem_.classes());
-  for (int t = 0; t < sweeps_after_ascent; ++t) {
-    block.random.shuffle(std::span(block.order));
-    kernel::MulticlassSweepState state = state_of(block.order);
-    state.supports = &block.supports;
-    report.work += run(state).work;
-  }
-  block.supports.scatter(beta_, problem_.classes());
+  report.work += sweep_supports(state_of(block.order), block, sweeps_after_ascent, 0.0);
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,

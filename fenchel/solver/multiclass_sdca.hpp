@@ -30,6 +30,7 @@
 
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/data/class_map.hpp"
+#include "fenchel/kernel/class_supports.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"
 #include "fenchel/solver/class_visits.hpp"
 #include "fenchel/solver/multiclass_solver.hpp"
@@ -71,12 +72,14 @@ class MulticlassSdca final : public MulticlassSolver {
     LargeVector stored;     // the block's copy of the weights, where there are several blocks
     std::vector<double> b;  // and of the biases
     kernel::ClassSupports supports;
-    std::vector<std::uint32_t> order;  // of these, to visit now
+    std::vector<std::uint32_t> order;  // of rows, then of places in these, to visit now
   };
   kernel::MulticlassSweepReport sweep();
   // Sweeps over the rows of the state, and then over their support.
   kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
-  void sweep_support(kernel::MulticlassSweepState state, Block& block, kernel::MulticlassSweepReport& report);
+  void sweep_support(const kernel::MulticlassSweepState& state, Block& block,
+                     kernel::MulticlassSweepReport& report);
+  double sweep_supports(const kernel::MulticlassSweepState& state, Block& block, int times, double least_gain) const;
   // Conjugate gradients on all supports, and sweeps over these, in proportion to the work of the sweeps before.
   void climb_supports(kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
@@ -92,6 +95,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::size_t stride_;
   bool plain_;                  // whether weights are stored, not u
   bool cornered_;               // whether most dual variables of the loss are 0
+  bool gapless_;                // whether every row has an entry for every feature
   std::vector<double> shares_;  // c_i / sum c
   ClassVisits visits_;
   std::vector<double> gains_;            // of the dual, by the last visit to the row
@@ -109,7 +113,6 @@ class MulticlassSdca final : public MulticlassSolver {
   double sigma_;        // the blocks' caution
   std::vector<Block> workers_;
   SupportAscent ascent_;
-  std::vector<kernel::ClassSupports::Range> support_of_row_;  // all blocks', whose rows are not the same
   LargeVector beta_before_;                                   // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;

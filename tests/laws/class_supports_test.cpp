@@ -18,53 +18,77 @@ const std::vector<double> all{
     0.2, 0.3,  0.5, 0.0,   // not gathered
 };
 
-ClassSupports gathered(std::span<ClassSupports::Range> of_row) {
-  ClassSupports supports;
-  supports.of_row = of_row;
-  supports.rows = {2, 0, 1};
-  supports.gather(all, targets, classes);
-  return supports;
+const std::vector<double> shares{0.1, 0.2, 0.3, 0.4};
+const std::vector<double> curvatures{1.0, 2.0, 3.0, 4.0};
+
+class ClassSupportsOfRows : public testing::Test {
+ protected:
+  std::vector<double> beta_ = all;
+  MulticlassSweepState state_;
+  ClassSupports supports_;
+
+  void SetUp() override {
+    state_.targets = targets;
+    state_.shares = shares;
+    state_.curvatures = curvatures;
+    state_.classes = classes;
+    state_.beta = beta_;
+  }
+  void gather(const std::vector<std::uint32_t>& list) { supports_.gather(state_, list); }
+  [[nodiscard]] std::vector<std::uint32_t> labels_of(std::size_t place) const {
+    std::vector<std::uint32_t> labels;
+    for (const ClassSupports::Entry& entry : supports_.entries_of(supports_.rows[place])) {
+      labels.push_back(entry.label);
+    }
+    return labels;
+  }
+  [[nodiscard]] std::vector<double> duals_of(std::size_t place) const {
+    std::vector<double> duals;
+    for (const ClassSupports::Entry& entry : supports_.entries_of(supports_.rows[place])) duals.push_back(entry.beta);
+    return duals;
+  }
+};
+
+TEST_F(ClassSupportsOfRows, HoldWhatIsAboveZeroWithoutTheOwnClass) {
+  gather({2, 0, 1});
+  EXPECT_EQ(labels_of(0), (std::vector<std::uint32_t>{0, 2, 3}));
+  EXPECT_EQ(duals_of(0), (std::vector<double>{0.1, 0.4, 0.05}));
+  EXPECT_EQ(labels_of(1), (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_EQ(duals_of(1), (std::vector<double>{0.2, 0.3}));
+  EXPECT_TRUE(labels_of(2).empty());
 }
 
-TEST(ClassSupports, HoldWhatIsAboveZeroWithoutTheOwnClass) {
-  std::vector<ClassSupports::Range> of_row(targets.size());
-  const ClassSupports supports = gathered(of_row);
-  EXPECT_EQ(supports.of_row[2].first, 0U);
-  EXPECT_EQ(supports.of_row[2].last, 3U);
-  EXPECT_EQ(supports.of_row[0].first, 3U);
-  EXPECT_EQ(supports.of_row[0].last, 5U);
-  EXPECT_EQ(supports.classes, (std::vector<std::uint32_t>{0, 2, 3, 1, 3}));
-  EXPECT_EQ(supports.beta, (std::vector<double>{0.1, 0.4, 0.05, 0.2, 0.3}));
-  EXPECT_TRUE(supports.any(0));
-  EXPECT_FALSE(supports.any(1));
-  EXPECT_TRUE(supports.any(2));
+TEST_F(ClassSupportsOfRows, HoldWhatElseAVisitNeeds) {
+  gather({2, 0});
+  ASSERT_EQ(supports_.rows.size(), 2U);
+  EXPECT_EQ(supports_.rows[0].row, 2U);
+  EXPECT_EQ(supports_.rows[0].target, 1U);
+  EXPECT_EQ(supports_.rows[0].share, 0.3);
+  EXPECT_EQ(supports_.rows[0].curvature, 3.0);
+  EXPECT_EQ(supports_.rows[1].row, 0U);
+  EXPECT_EQ(supports_.rows[1].target, 0U);
 }
 
-TEST(ClassSupports, GoBackToWhereTheyCameFrom) {
-  std::vector<ClassSupports::Range> of_row(targets.size());
-  ClassSupports supports = gathered(of_row);
-  std::vector<double> same = all;
-  supports.scatter(same, classes);
-  EXPECT_EQ(same, all);
-  supports.beta[4] = 0.0;
-  supports.beta[1] = 0.7;
-  std::vector<double> changed = all, expected = all;
+TEST_F(ClassSupportsOfRows, GoBackToWhereTheyCameFrom) {
+  gather({2, 0, 1});
+  supports_.scatter(state_);
+  EXPECT_EQ(beta_, all);
+  supports_.entries[4].beta = 0.0;
+  supports_.entries[1].beta = 0.7;
+  std::vector<double> expected = all;
   expected[3] = 0.0;
   expected[2 * classes + 2] = 0.7;
-  supports.scatter(changed, classes);
-  EXPECT_EQ(changed, expected);
+  supports_.scatter(state_);
+  EXPECT_EQ(beta_, expected);
 }
 
-TEST(ClassSupports, AreGatheredAnew) {
-  std::vector<ClassSupports::Range> of_row(targets.size());
-  ClassSupports supports = gathered(of_row);
-  supports.rows = {3};
-  supports.gather(all, targets, classes);
-  EXPECT_EQ(supports.of_row[3].first, 0U);
-  EXPECT_EQ(supports.beta, (std::vector<double>{0.2, 0.3}));
-  supports.rows.clear();
-  supports.gather(all, targets, classes);
-  EXPECT_TRUE(supports.beta.empty());
+TEST_F(ClassSupportsOfRows, AreGatheredAnew) {
+  gather({2, 0, 1});
+  gather({3});
+  ASSERT_EQ(supports_.rows.size(), 1U);
+  EXPECT_EQ(duals_of(0), (std::vector<double>{0.2, 0.3}));
+  gather({});
+  EXPECT_TRUE(supports_.entries.empty());
 }
 
 }  // namespace

@@ -41,6 +41,40 @@ TEST(VectorLossGolden, OptimizeDual) {
   }
 }
 
+// Both have a way of their own for few entries; more that are far below change nothing.
+TEST(VectorLoss, FewClassesAreAsAmongMore) {
+  Random random(23);
+  const loss::SmoothMulticlassHinge smooth{.gamma = 0.5};
+  for (int t = 0; t < 2000; ++t) {
+    const std::size_t k = 1 + random.below(4);
+    const double size = std::exp(2 * random.normal());
+    Numbers few(k);
+    for (double& m : few) m = random.below(8) == 0 ? 0.0 : size * random.normal();
+    Numbers more = few;
+    more.resize(9, -1.0);
+    const double C = std::exp(2 * random.normal());
+    EXPECT_NEAR(projection::dual_threshold(few, C), projection::dual_threshold(more, C), 1e-13 * (1 + size));
+    if (k < 2) continue;
+    const std::size_t y = random.below(k);
+    Numbers beta(k), next(k), next_among_more(9), scratch(27);
+    double sum = 1.0;
+    for (std::size_t l = 0; l < k; ++l) {
+      if (l == y || random.below(3) == 0) continue;
+      beta[l] = sum * random.uniform();
+      sum -= beta[l];
+    }
+    few[y] = more[y] = 0.0;
+    for (std::size_t l = k; l < 9; ++l) more[l] = -1e3 * (1 + size + C);
+    Numbers beta_among_more = beta;
+    beta_among_more.resize(9, 0.0);
+    smooth.dual_step(y, few, C, beta, next, scratch);
+    smooth.dual_step(y, more, C, beta_among_more, next_among_more, scratch);
+    next[y] = next_among_more[y] = 0.0;
+    next.resize(9, 0.0);
+    expect_near(next, next_among_more, 1e-13 * (1 + size));
+  }
+}
+
 // The step stops where the rest is small against the way it went; repeated from where it stands it ends at the solution.
 TEST(VectorLossGolden, SoftmaxDual) {
   const json cases = golden("sdca-softmax-dual.json")["cases"];

@@ -1,0 +1,94 @@
+// Both ways to keep weights give the scores of a list and take its changes as the sums say, for every kind of row without gaps.
+#include "fenchel/kernel/listed_weights.hpp"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fenchel/base/random.hpp"
+
+namespace fenchel::kernel {
+namespace {
+
+constexpr std::size_t class_count = 7;
+
+struct Listed {
+  std::vector<double> scores;
+  std::vector<double> stored;  // after the changes
+};
+
+template <class Weights, class Row>
+Listed work(const Row& row, std::vector<double> stored, const std::vector<std::uint32_t>& list,
+            const std::vector<double>& change) {
+  Listed result{.scores = std::vector<double>(list.size()), .stored = {}};
+  {
+    Weights weights(stored, padded(class_count));
+    weights.score(row, list, result.scores.data());
+    weights.add(row, list, change.data());
+    weights.last(list.front()) += 1.0;
+  }
+  result.stored = std::move(stored);
+  return result;
+}
+
+template <class Row>
+Listed by_the_sums(const Row& row, std::vector<double> stored, const std::vector<std::uint32_t>& list,
+                   const std::vector<double>& change) {
+  Listed result{.scores = std::vector<double>(list.size()), .stored = {}};
+  for (std::size_t l = 0; l < list.size(); ++l) {
+    row.for_each([&](std::size_t j, double x) {
+      double& weight = stored[j * padded(class_count) + list[l]];
+      result.scores[l] += x * weight;
+      weight += x * change[l];
+    });
+  }
+  stored[stored.size() - padded(class_count) + list.front()] += 1.0;
+  result.stored = std::move(stored);
+  return result;
+}
+
+void expect_same(const Listed& found, const Listed& wanted) {
+  for (std::size_t l = 0; l < wanted.scores.size(); ++l) EXPECT_NEAR(found.scores[l], wanted.scores[l], 1e-12);
+  ASSERT_EQ(found.stored.size(), wanted.stored.size());
+  for (std::size_t e = 0; e < wanted.stored.size(); ++e) EXPECT_NEAR(found.stored[e], wanted.stored[e], 1e-12) << e;
+}
+
+template <class Value>
+void check(std::size_t features, std::size_t constants) {
+  Random random(features);
+  std::vector<Value> values(features);
+  for (Value& value : values) value = static_cast<Value>(random.normal());
+  std::vector<std::uint32_t> columns(features);
+  std::iota(columns.begin(), columns.end(), 0U);
+  std::vector<double> stored((features + constants) * padded(class_count));
+  for (double& weight : stored) weight = random.normal();
+  for (std::size_t count = 1; count <= class_count; ++count) {
+    std::vector<std::uint32_t> list(class_count);
+    std::iota(list.begin(), list.end(), 0U);
+    random.shuffle(std::span(list));
+    list.resize(count);
+    std::vector<double> change(count);
+    for (double& c : change) c = random.normal();
+    const data::SparseRow<Value> sparse{.columns = columns, .values = values};
+    const data::DenseRow<Value> dense{.values = values};
+    const Listed wanted = by_the_sums(sparse, stored, list, change);
+    expect_same(work<WeightsByFeature>(sparse, stored, list, change), wanted);
+    expect_same(work<WeightsByFeature>(dense, stored, list, change), wanted);
+    expect_same(work<WeightsByClass>(sparse, stored, list, change), wanted);
+    expect_same(work<WeightsByClass>(dense, stored, list, change), wanted);
+  }
+}
+
+TEST(ListedWeights, ScoreAndChangeAsTheSumsSay) {
+  for (const std::size_t features : {1, 3, 4, 7, 8, 13, 16, 33}) {
+    for (const std::size_t constants : {0, 1}) {
+      check<double>(features, constants);
+      check<float>(features, constants);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fenchel::kernel
