@@ -12,36 +12,55 @@
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/processor.hpp"
 #include "fenchel/kernel/class_rows.hpp"
+#include "fenchel/kernel/multiclass_state.hpp"
 
 namespace fenchel::kernel {
 
 class WeightsByFeature {
  public:
-  WeightsByFeature(std::span<double> stored, std::size_t stride) : stored_(stored), stride_(stride), all_(stride) {}
+  explicit WeightsByFeature(const MulticlassSweepState& state)
+      : state_(state), all_(state.stride), spare_(state.stride) {}
 
   template <class Row>
-  void score(const Row& row, std::span<const std::uint32_t> list, double* scores) {
-    if (!most_are_listed(list.size())) return listed_scores(row, list, stored_.data(), stride_, scores);
-    row_scores(row, detail::PlainWeights{}, stored_.data(), stride_, all_.data());
+  void score(std::size_t i, const Row& row, std::span<const std::uint32_t> list, double* scores) {
+    state_.halves.score(i, row, {scores, list.size()}, spare_, [&](const auto& entries, bool last, double* to) {
+      score_part(entries, list, to);
+      for (std::size_t l = 0; last && state_.constant != 0.0 && l < list.size(); ++l) {
+        to[l] += state_.constant_weights()[list[l]] * state_.constant;
+      }
+    });
+  }
+  template <class Row>
+  void add(std::size_t i, const Row& row, std::span<const std::uint32_t> list, const double* change) {
+    state_.halves.change(i, row, [&](const auto& entries, bool last) {
+      add_part(entries, list, change);
+      for (std::size_t l = 0; last && state_.constant != 0.0 && l < list.size(); ++l) {
+        state_.constant_weights()[list[l]] += change[l] * state_.constant;
+      }
+    });
+  }
+
+ private:
+  template <class Row>
+  void score_part(const Row& row, std::span<const std::uint32_t> list, double* scores) {
+    const double* const stored = state_.stored.data();
+    if (!most_are_listed(list.size())) return listed_scores(row, list, stored, state_.stride, scores);
+    row_scores(row, detail::PlainWeights{}, stored, state_.stride, all_.data());
     for (std::size_t l = 0; l < list.size(); ++l) scores[l] = all_[list[l]];
   }
   template <class Row>
-  void add(const Row& row, std::span<const std::uint32_t> list, const double* change) {
-    if (!most_are_listed(list.size())) return add_listed(row, list, change, stride_, stored_.data());
+  void add_part(const Row& row, std::span<const std::uint32_t> list, const double* change) {
+    double* const stored = state_.stored.data();
+    if (!most_are_listed(list.size())) return add_listed(row, list, change, state_.stride, stored);
     std::fill(all_.begin(), all_.end(), 0.0);
     for (std::size_t l = 0; l < list.size(); ++l) all_[list[l]] = change[l];
-    add_row(row, all_.data(), stride_, stored_.data());
+    add_row(row, all_.data(), state_.stride, stored);
   }
-  // Of the last feature.
-  [[nodiscard]] double& last(std::size_t label) { return stored_[stored_.size() - stride_ + label]; }
-
- private:
   // A vector instruction goes through so many classes at a time that a list of a quarter of them is not shorter.
-  [[nodiscard]] bool most_are_listed(std::size_t listed) const { return listed * lanes >= stride_; }
+  [[nodiscard]] bool most_are_listed(std::size_t listed) const { return listed * lanes >= state_.stride; }
 
-  std::span<double> stored_;
-  std::size_t stride_;
-  std::vector<double> all_;
+  const MulticlassSweepState& state_;
+  std::vector<double> all_, spare_;
 };
 
 namespace detail {
@@ -103,12 +122,11 @@ template <class Value>
 // Of rows without gaps, whose entries meet weights one after the other.
 class WeightsByClass {
  public:
-  WeightsByClass(std::span<double> stored, std::size_t stride)
-      : stored_(stored),
-        stride_(stride),
-        features_(stored.size() / stride),
+  explicit WeightsByClass(const MulticlassSweepState& state)
+      : state_(state),
+        features_(state.stored.size() / state.stride),
         pitch_((features_ + lanes - 1) / lanes * lanes),
-        copy_(stride * pitch_) {
+        copy_(state.stride * pitch_) {
     for_each_pair([&](double& there, double& here) { here = there; });
   }
   ~WeightsByClass() {
@@ -118,31 +136,46 @@ class WeightsByClass {
   WeightsByClass& operator=(const WeightsByClass&) = delete;
 
   template <class Row>
-  void score(const Row& row, std::span<const std::uint32_t> list, double* scores) const {
-#if defined(__x86_64__)
-    if (has_avx2()) return detail::score_list_avx2(row.values, copy_.data(), pitch_, list, scores);
-#endif
-    detail::score_list(row.values, copy_.data(), pitch_, list, scores);
+  void score(std::size_t /*i*/, const Row& row, std::span<const std::uint32_t> list, double* scores) {
+    score_entries(row.values, list, scores);
+    if (state_.constant == 0.0) return;
+    for (std::size_t l = 0; l < list.size(); ++l) scores[l] += last(list[l]) * state_.constant;
   }
   template <class Row>
-  void add(const Row& row, std::span<const std::uint32_t> list, const double* change) {
+  void add(std::size_t /*i*/, const Row& row, std::span<const std::uint32_t> list, const double* change) {
+    add_entries(row.values, list, change);
+    if (state_.constant == 0.0) return;
+    for (std::size_t l = 0; l < list.size(); ++l) last(list[l]) += change[l] * state_.constant;
+  }
+
+ private:
+  template <class Value>
+  void score_entries(std::span<const Value> values, std::span<const std::uint32_t> list, double* scores) const {
 #if defined(__x86_64__)
-    if (has_avx2()) return detail::add_to_list_avx2(row.values, copy_.data(), pitch_, list, change);
+    if (has_avx2()) return detail::score_list_avx2(values, copy_.data(), pitch_, list, scores);
 #endif
-    detail::add_to_list(row.values, copy_.data(), pitch_, list, change);
+    detail::score_list(values, copy_.data(), pitch_, list, scores);
+  }
+  template <class Value>
+  void add_entries(std::span<const Value> values, std::span<const std::uint32_t> list, const double* change) {
+#if defined(__x86_64__)
+    if (has_avx2()) return detail::add_to_list_avx2(values, copy_.data(), pitch_, list, change);
+#endif
+    detail::add_to_list(values, copy_.data(), pitch_, list, change);
   }
   [[nodiscard]] double& last(std::size_t label) { return copy_[label * pitch_ + features_ - 1]; }
 
- private:
   template <class Visit>
   void for_each_pair(Visit&& visit) {
     for (std::size_t j = 0; j < features_; ++j) {
-      for (std::size_t l = 0; l < stride_; ++l) visit(stored_[j * stride_ + l], copy_[l * pitch_ + j]);
+      for (std::size_t l = 0; l < state_.stride; ++l) {
+        visit(state_.stored[j * state_.stride + l], copy_[l * pitch_ + j]);
+      }
     }
   }
 
-  std::span<double> stored_;
-  std::size_t stride_, features_, pitch_;
+  const MulticlassSweepState& state_;
+  std::size_t features_, pitch_;
   LargeVector copy_;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "fenchel/data/matrix.hpp"
+#include "fenchel/kernel/feature_halves.hpp"
 
 namespace fenchel::kernel {
 
@@ -28,6 +29,8 @@ struct MulticlassSweepState {
   std::span<std::uint8_t> idle;  // visits in a row that changed nothing, a row
   std::span<double> gains;       // of the dual, by the last visit, a row
   std::size_t sample_every = 1;  // Fenchel-Young terms are looked at on every so-many-th visit
+  // Where a thread follows another one, the dual variables and what is known of rows are the other one's to read and write.
+  FeatureHalves halves;
 
   [[nodiscard]] std::span<double> dual_of(std::size_t i) const { return beta.subspan(i * classes, classes); }
   // The constant column's weights.
@@ -37,7 +40,7 @@ struct MulticlassSweepState {
     __builtin_prefetch(&targets[i]);
     __builtin_prefetch(&shares[i]);
     __builtin_prefetch(&curvatures[i]);
-    data::prefetch_all(std::span<const double>(dual_of(i)));
+    if (!halves.follows()) data::prefetch_all(std::span<const double>(dual_of(i)));
   }
 };
 

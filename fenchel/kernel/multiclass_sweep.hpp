@@ -23,10 +23,14 @@ class MulticlassSweep {
         weights_(weights),
         state_(state),
         scores_(state.stride),
+        spare_(state.stride),
+        followed_(state.halves.follows() ? state.classes : 0),
         change_(state.stride),
         a_(state.classes),
         next_(state.classes),
-        scratch_(3 * state.classes) {}
+        scratch_(3 * state.classes) {
+    list_.reserve(state.classes);
+  }
 
   MulticlassSweepReport run() {
     MulticlassSweepReport report;
@@ -39,7 +43,7 @@ class MulticlassSweep {
       }
       const std::uint32_t i = order[n];
       const auto row = rows_.row_in_place(i);
-      margins(row, state_.targets[i]);
+      margins(i, row);
       report.work += static_cast<double>(row.values.size() * state_.classes);
       report.visited_shares += state_.shares[i];
       if (until_sample-- == 0) {
@@ -48,6 +52,7 @@ class MulticlassSweep {
       }
       const bool changed = step(i, row, report);
       report.changed = report.changed || changed;
+      if (state_.halves.follows()) continue;
       if (changed) {
         state_.idle[i] = 0;
       } else if (state_.idle[i] < 255) {
@@ -59,19 +64,19 @@ class MulticlassSweep {
 
  private:
   template <class Row>
-  void margins(const Row& row, std::size_t y) {
-    row_scores(row, weights_, state_.stored.data(), state_.stride, scores_.data());
-    const std::size_t k = state_.classes;
-    if (state_.constant != 0.0) {
-      for (std::size_t l = 0; l < state_.stride; l += lanes) {
-        Lanes entry, score;
-        load(state_.constant_weights() + l, entry);
-        load(scores_.data() + l, score);
-        weights_.apply(rows_.cols(), entry);
-        score += entry * state_.constant;
-        store(score, scores_.data() + l);
-      }
+  void margins(std::uint32_t i, const Row& row) {
+    const FeatureHalves& halves = state_.halves;
+    const std::size_t k = state_.classes, y = state_.targets[i];
+    if (halves.duo != nullptr && !halves.follows()) {
+      std::ranges::copy(state_.dual_of(i),
+                        halves.duo->outgoing(0).begin() + static_cast<std::ptrdiff_t>(state_.stride));
     }
+    const std::span<const double> incoming =
+        halves.score(i, row, scores_, spare_, [&](const auto& entries, bool last, double* scores) {
+          row_scores(entries, weights_, state_.stored.data(), state_.stride, scores);
+          if (last && state_.constant != 0.0) add_constant(scores);
+        });
+    if (halves.follows()) std::ranges::copy(incoming.subspan(state_.stride, k), followed_.begin());
     if (!state_.b.empty()) {
       for (std::size_t l = 0; l < k; ++l) scores_[l] += state_.b[l];
     }
@@ -79,9 +84,24 @@ class MulticlassSweep {
     for (std::size_t l = 0; l < k; ++l) a_[l] = scores_[l] - own;
   }
 
+  void add_constant(double* scores) const {
+    for (std::size_t l = 0; l < state_.stride; l += lanes) {
+      Lanes entry, score;
+      load(state_.constant_weights() + l, entry);
+      load(scores + l, score);
+      weights_.apply(rows_.cols(), entry);
+      score += entry * state_.constant;
+      store(score, scores + l);
+    }
+  }
+
+  [[nodiscard]] std::span<double> dual_of(std::uint32_t i) {
+    return state_.halves.follows() ? std::span(followed_) : state_.dual_of(i);
+  }
+
   void sample(std::uint32_t i, MulticlassSweepReport& report) {
     const std::size_t y = state_.targets[i];
-    const std::span<const double> beta = state_.dual_of(i);
+    const std::span<const double> beta = dual_of(i);
     double rest = 1.0;
     for (std::size_t l = 0; l < beta.size(); ++l) rest -= l == y ? 0.0 : beta[l];
     report.sampled_terms += weighted_term(
@@ -94,7 +114,7 @@ class MulticlassSweep {
   bool step(std::uint32_t i, const Row& row, MulticlassSweepReport& report) {
     const std::size_t k = state_.classes;
     const std::size_t y = state_.targets[i];
-    const std::span<double> beta = state_.dual_of(i);
+    const std::span<double> beta = dual_of(i);
     loss_.dual_step(y, a_, state_.caution * state_.curvatures[i], beta, next_, scratch_);
     const double share = state_.shares[i] * state_.caution;
     beta[y] = next_[y];
@@ -107,20 +127,22 @@ class MulticlassSweep {
     for (std::size_t l = 0; l < state_.b.size(); ++l) {
       state_.b[l] += change_[l] * (state_.bias_step / state_.inverse_l2);
     }
-    if (few_changed()) {
-      for (std::size_t m = 0; m < list_.size(); ++m) scratch_[m] = change_[list_[m]];
-      add_listed(row, list_, scratch_.data(), state_.stride, state_.stored.data());
-    } else {
-      add_row(row, change_.data(), state_.stride, state_.stored.data());
-    }
-    if (state_.constant != 0.0) {
+    const bool few = few_changed();
+    for (std::size_t m = 0; few && m < list_.size(); ++m) scratch_[m] = change_[list_[m]];
+    state_.halves.change(i, row, [&](const auto& entries, bool last) {
+      if (few) {
+        add_listed(entries, list_, scratch_.data(), state_.stride, state_.stored.data());
+      } else {
+        add_row(entries, change_.data(), state_.stride, state_.stored.data());
+      }
+      if (!last || state_.constant == 0.0) return;
       for (std::size_t l = 0; l < k; ++l) state_.constant_weights()[l] += change_[l] * state_.constant;
-    }
+    });
     return true;
   }
 
   void note_gain(std::uint32_t i, double gain, MulticlassSweepReport& report) const {
-    state_.gains[i] = gain;
+    if (!state_.halves.follows()) state_.gains[i] = gain;
     report.gain += gain;
   }
 
@@ -140,7 +162,9 @@ class MulticlassSweep {
   const L& loss_;
   const Weights& weights_;
   MulticlassSweepState& state_;
-  std::vector<double> scores_, change_, a_, next_, scratch_;
+  std::vector<double> scores_, spare_;
+  std::vector<double> followed_;  // the dual variables of the row at hand, where another thread has them
+  std::vector<double> change_, a_, next_, scratch_;
   std::vector<std::uint32_t> list_;  // of classes
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "fenchel/kernel/class_supports.hpp"
@@ -24,7 +25,6 @@ class SupportSweep {
         state_(state),
         supports_(supports),
         list_(state.classes),
-        scores_(state.classes),
         a_(state.classes),
         before_(state.classes),
         next_(state.classes),
@@ -42,7 +42,9 @@ class SupportSweep {
       const std::size_t others = list_classes(support);
       if (others == 0) continue;
       work += static_cast<double>(row.values.size() * (others + 1));
-      if (step(support, row, others) >= least_gain) order[left++] = order[n];
+      const double gain = step_of(others + 1, support, row);
+      order[left] = order[n];  // without a branch, which nobody could foresee
+      left += gain >= least_gain ? 1 : 0;
     }
     order.resize(left);
     return work;
@@ -70,58 +72,53 @@ class SupportSweep {
     return count;
   }
 
-  // Returns what the dual gains, at least.
+  // Returns what the dual gains, at least. Most rows have few classes: the loops over so many are no loops.
   template <class Row>
-  double step(const ClassSupports::Row& support, const Row& row, std::size_t own) {
-    const std::size_t m = own + 1;
-    const std::span<const std::uint32_t> list = std::span(list_).first(m);
-    score(row, list);
-    for (std::size_t l = 0; l < m; ++l) a_[l] = scores_[l] - scores_[own];
-    const std::span<double> next = std::span(next_).first(m);
-    loss_.dual_step(own, std::span(a_).first(m), state_.caution * support.curvature, std::span(before_).first(m), next,
-                    scratch_);
-    std::size_t l = 0;
-    for (ClassSupports::Entry& entry : supports_.entries_of(support)) {
-      if (entry.beta > 0.0) entry.beta = next[l++];
+  double step_of(std::size_t listed, const ClassSupports::Row& support, const Row& row) {
+    switch (listed) {
+      case 2: return step(std::integral_constant<std::size_t, 2>{}, support, row);
+      case 3: return step(std::integral_constant<std::size_t, 3>{}, support, row);
+      case 4: return step(std::integral_constant<std::size_t, 4>{}, support, row);
+      default: return step(listed, support, row);
     }
-    const double share = support.share * state_.caution;
+  }
+
+  template <class Count, class Row>
+  [[gnu::always_inline]] double step(Count listed, const ClassSupports::Row& support, const Row& row) {
+    const std::size_t own = listed - 1;
+    const std::span<const std::uint32_t> list(list_.data(), listed);
+    const double* const before = before_.data();
+    double* const a = a_.data();
+    double* const next = next_.data();
+    weights_.score(support.row, row, list, a);
+    if (!state_.b.empty()) {
+      for (std::size_t l = 0; l < listed; ++l) a[l] += state_.b[list[l]];
+    }
+    const double own_score = a[own];
+    for (std::size_t l = 0; l < listed; ++l) a[l] -= own_score;
+    loss_.dual_step(own, {a, listed}, state_.caution * support.curvature, {before, listed}, {next, listed},
+                    scratch_);
+    std::size_t n = 0;
+    for (ClassSupports::Entry& entry : supports_.entries_of(support)) {
+      if (entry.beta > 0.0) entry.beta = next[n++];
+    }
+    const double share = support.share * state_.caution, scale = share * state_.inverse_l2;
     double moved = 0.0, square = 0.0;
-    double* const change = next_.data();
-    for (l = 0; l < own; ++l) {
-      const double delta = next[l] - before_[l];
+    for (std::size_t l = 0; l < own; ++l) {
+      const double delta = next[l] - before[l];
       moved += delta;
       square += delta * delta;
-      change[l] = -share * delta;
+      next[l] = -scale * delta;
     }
     square += moved * moved;
     if (square == 0.0) return 0.0;
-    change[own] = share * moved;
-    add(row, list);
+    next[own] = scale * moved;
+    if (!state_.b.empty()) {
+      const double bias_scale = state_.bias_step / state_.inverse_l2;
+      for (std::size_t l = 0; l < listed; ++l) state_.b[list[l]] += next[l] * bias_scale;
+    }
+    weights_.add(support.row, row, list, next);
     return 0.5 * share * support.curvature * square;
-  }
-
-  template <class Row>
-  void score(const Row& row, std::span<const std::uint32_t> list) {
-    weights_.score(row, list, scores_.data());
-    if (state_.constant != 0.0) {
-      for (std::size_t l = 0; l < list.size(); ++l) scores_[l] += weights_.last(list[l]) * state_.constant;
-    }
-    if (!state_.b.empty()) {
-      for (std::size_t l = 0; l < list.size(); ++l) scores_[l] += state_.b[list[l]];
-    }
-  }
-
-  // The changes in next_, to the weights of the list.
-  template <class Row>
-  void add(const Row& row, std::span<const std::uint32_t> list) {
-    if (!state_.b.empty()) {
-      for (std::size_t l = 0; l < list.size(); ++l) state_.b[list[l]] += next_[l] * state_.bias_step;
-    }
-    for (std::size_t l = 0; l < list.size(); ++l) next_[l] *= state_.inverse_l2;
-    if (state_.constant != 0.0) {
-      for (std::size_t l = 0; l < list.size(); ++l) weights_.last(list[l]) += next_[l] * state_.constant;
-    }
-    weights_.add(row, list, next_.data());
   }
 
   const Rows& rows_;
@@ -130,7 +127,7 @@ class SupportSweep {
   const MulticlassSweepState& state_;
   ClassSupports& supports_;
   std::vector<std::uint32_t> list_;  // of classes
-  std::vector<double> scores_, a_, before_, next_, scratch_;
+  std::vector<double> a_, before_, next_, scratch_;
 };
 
 }  // namespace fenchel::kernel

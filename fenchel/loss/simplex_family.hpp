@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -59,19 +60,25 @@ inline void project(std::size_t y, std::span<const double> a, double gamma, std:
   projection::apply_threshold(beta, projection::projection_threshold(beta), beta);
 }
 
+namespace detail {
+
+[[gnu::always_inline]] inline double sum_of_terms(std::span<const double> beta, double half_gamma) {
+  Lanes sums = {};
+  std::size_t j = 0;
+  for (; j + lanes <= beta.size(); j += lanes) {
+    Lanes b;
+    load(beta.data() + j, b);
+    sums += b * (half_gamma * b - 1.0);
+  }
+  for (; j < beta.size(); ++j) sums[0] += beta[j] * (half_gamma * beta[j] - 1.0);
+  return sum_of(sums);
+}
+
+}  // namespace detail
+
+// sum_j beta_j (gamma/2 beta_j - 1)
 inline double conjugate(std::size_t y, std::span<const double> beta, double gamma) {
-  const auto term = [half = 0.5 * gamma](double b) { return b * (half * b - 1.0); };
-  double sums[4] = {};  // that need not wait for each other
-  const auto add = [&](std::size_t begin, std::size_t end) {
-    std::size_t j = begin;
-    for (; j + 4 <= end; j += 4) {
-      for (std::size_t l = 0; l < 4; ++l) sums[l] += term(beta[j + l]);
-    }
-    for (; j < end; ++j) sums[0] += term(beta[j]);
-  };
-  add(0, y);
-  add(y + 1, beta.size());
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  return detail::sum_of_terms(beta.first(y), 0.5 * gamma) + detail::sum_of_terms(beta.subspan(y + 1), 0.5 * gamma);
 }
 
 // h from above, for r known up to `error`. The square form bounds both pieces, so that it may be taken in doubt.
@@ -166,12 +173,15 @@ namespace detail {
 
 // The same for so few classes that everything stays in registers.
 template <std::size_t Count>
-void dual_step_of_few(std::size_t y, const double* a, double q, double gamma, const double* beta, double* result) {
+[[gnu::always_inline]] inline void dual_step_of_few(std::size_t y, const double* a, double q, double gamma,
+                                                    const double* beta, double* result) {
   const double scale = 1.0 / (gamma + q);
-  double sum = 0.0, mu[Count];
+  double sum = 0.0;
   for (std::size_t j = 0; j < Count; ++j) sum += j == y ? 0.0 : beta[j];
-  for (std::size_t j = 0; j < Count; ++j) mu[j] = j == y ? 0.0 : ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
-  const double theta = projection::dual_threshold(std::span<const double>(mu), q * scale);
+  std::array<double, Count> mu;
+  for (std::size_t j = 0; j < Count; ++j) mu[j] = ((1.0 + a[j]) + q * (beta[j] + sum)) * scale;
+  mu[y] = 0.0;
+  const double theta = projection::detail::threshold_of_few(mu, q * scale);
   for (std::size_t j = 0; j < Count; ++j) result[j] = std::max(mu[j] - theta, 0.0);
 }
 
@@ -186,9 +196,10 @@ void dual_step_of_few(std::size_t y, const double* a, double q, double gamma, co
 }  // namespace detail
 
 // (gamma + q) t_j + q sum t = v_j + q (beta_j + sum beta) where t_j > 0: OptimizeDual with mu = that / (gamma + q) and
-// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex.
-inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
-                      std::span<const double> beta, std::span<double> result, std::span<double> scratch) {
+// C = q / (gamma + q). An empty row (q = 0) without smoothing goes to a vertex. Inlined as callers may know how few classes there are.
+[[gnu::always_inline]] inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
+                                             std::span<const double> beta, std::span<double> result,
+                                             std::span<double> scratch) {
   if (gamma + q <= 0.0) return to_vertex(y, a, result);
   switch (a.size()) {
     case 2: return detail::dual_step_of_few<2>(y, a.data(), q, gamma, beta.data(), result.data());

@@ -54,15 +54,16 @@ inline double settle_on_simplex(std::span<const double> mu, double theta) {
 
 // dual_threshold() for four entries at most, without branches: each of the two conditions holds for the entries above the threshold
 // with equality and for the largest so many as an inequality, so that the threshold is the largest of their ratios.
-inline double dual_threshold_of_few(std::span<const double> mu, double C) {
-  std::array<double, 4> m{};  // entries of 0 lower every ratio
-  std::ranges::copy(mu, m.begin());
+template <std::size_t Count>
+requires(Count <= 4) [[gnu::always_inline]] inline double threshold_of_few(std::array<double, Count> m, double C) {
   const auto order = [&](std::size_t i, std::size_t j) {
     const double high = std::max(m[i], m[j]);
     m[j] = std::min(m[i], m[j]);
     m[i] = high;
   };
-  order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
+  if constexpr (Count == 2) order(0, 1);
+  if constexpr (Count == 3) order(0, 1), order(1, 2), order(0, 1);
+  if constexpr (Count == 4) order(0, 1), order(2, 3), order(0, 2), order(1, 3), order(1, 2);
   double theta = 0.0, sum = 0.0, count = 0.0;
   for (const double entry : m) {
     sum += entry;
@@ -70,6 +71,13 @@ inline double dual_threshold_of_few(std::span<const double> mu, double C) {
     theta = std::max(theta, std::max(C * sum / (1.0 + count * C), (sum - 1.0) / count));
   }
   return theta;
+}
+
+template <std::size_t Count>
+double threshold_of_first(std::span<const double> mu, double C) {
+  std::array<double, Count> m;
+  for (std::size_t j = 0; j < Count; ++j) m[j] = mu[j];
+  return threshold_of_few(m, C);
 }
 
 }  // namespace detail
@@ -82,7 +90,14 @@ inline double projection_threshold(std::span<const double> mu) {
 // The threshold of argmin over a >= 0, sum a <= 1 of ||a - mu||^2 + C (sum a)^2: OptimizeDual of Shalev-Shwartz and Zhang,
 // section 5.7, corrected. Without the cap theta = C sum a; where that sum exceeds 1 the cap decides instead.
 inline double dual_threshold(std::span<const double> mu, double C) {
-  if (mu.size() <= 4) return detail::dual_threshold_of_few(mu, C);
+  switch (mu.size()) {
+    case 0: return 0.0;
+    case 1: return detail::threshold_of_first<1>(mu, C);
+    case 2: return detail::threshold_of_first<2>(mu, C);
+    case 3: return detail::threshold_of_first<3>(mu, C);
+    case 4: return detail::threshold_of_first<4>(mu, C);
+    default: break;
+  }
   const double theta = detail::settle(
       mu, 0.0, [C](const detail::Above& entries) { return C * entries.sum / (1.0 + entries.count * C); });
   return detail::sum_above(mu, theta) <= 1.0 ? theta : detail::settle_on_simplex(mu, theta);

@@ -16,19 +16,25 @@
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
 // candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
 //
+// Where rows are long, and not in blocks, two threads sweep in step, each with the weights of half of the features
+// (feature_halves.hpp). One alone gets the same bits.
+//
 // Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
 // never from the number of threads, and merging cannot lower the dual.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "fenchel/base/duo.hpp"
 #include "fenchel/base/large_vector.hpp"
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/kernel/class_supports.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"
@@ -72,14 +78,14 @@ class MulticlassSdca final : public MulticlassSolver {
     LargeVector stored;     // the block's copy of the weights, where there are several blocks
     std::vector<double> b;  // and of the biases
     kernel::ClassSupports supports;
-    std::vector<std::uint32_t> order;  // of rows, then of places in these, to visit now
   };
   kernel::MulticlassSweepReport sweep();
   // Sweeps over the rows of the state, and then over their support.
   kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
-  void sweep_support(const kernel::MulticlassSweepState& state, Block& block,
-                     kernel::MulticlassSweepReport& report);
-  double sweep_supports(const kernel::MulticlassSweepState& state, Block& block, int times, double least_gain) const;
+  void sweep_support(kernel::MulticlassSweepState& state, Block& block, kernel::MulticlassSweepReport& report);
+  // Over those of a list of rows; returns the work.
+  double sweep_supports(kernel::MulticlassSweepState& state, Block& block, std::span<const std::uint32_t> list,
+                        int times, double least_gain);
   // Conjugate gradients on all supports, and sweeps over these, in proportion to the work of the sweeps before.
   void climb_supports(kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
@@ -87,7 +93,10 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] std::size_t blocks_for(std::size_t rows) const;
   [[nodiscard]] double passes_of(double work) const;  // nonzeros x classes
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
-  [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state) const;
+  [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state);
+  struct Follower;
+  [[nodiscard]] bool halves_pay() const;
+  void run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow);
   void merge(std::span<const std::uint32_t> order, std::size_t blocks);
 
   problem::MulticlassProblem problem_;
@@ -113,6 +122,9 @@ class MulticlassSdca final : public MulticlassSolver {
   double sigma_;        // the blocks' caution
   std::vector<Block> workers_;
   SupportAscent ascent_;
+  std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
+  std::unique_ptr<Duo> duo_;           // none where there is one thread
+  int alone_ = 0;                      // sweeps over rows that go without it
   LargeVector beta_before_;                                   // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;

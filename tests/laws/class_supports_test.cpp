@@ -44,7 +44,8 @@ class ClassSupportsOfRows : public testing::Test {
   }
   [[nodiscard]] std::vector<double> duals_of(std::size_t place) const {
     std::vector<double> duals;
-    for (const ClassSupports::Entry& entry : supports_.entries_of(supports_.rows[place])) duals.push_back(entry.beta);
+    for (const ClassSupports::Entry& entry : supports_.entries_of(supports_.rows[place]))
+      duals.push_back(entry.beta);
     return duals;
   }
 };

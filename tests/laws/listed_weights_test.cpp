@@ -19,32 +19,39 @@ struct Listed {
   std::vector<double> stored;  // after the changes
 };
 
+constexpr double constant_value = 2.5;
+
 template <class Weights, class Row>
-Listed work(const Row& row, std::vector<double> stored, const std::vector<std::uint32_t>& list,
+Listed work(const Row& row, bool constant, std::vector<double> stored, const std::vector<std::uint32_t>& list,
             const std::vector<double>& change) {
   Listed result{.scores = std::vector<double>(list.size()), .stored = {}};
+  MulticlassSweepState state;
+  state.classes = class_count;
+  state.stride = padded(class_count);
+  state.stored = stored;
+  state.constant = constant ? constant_value : 0.0;
   {
-    Weights weights(stored, padded(class_count));
-    weights.score(row, list, result.scores.data());
-    weights.add(row, list, change.data());
-    weights.last(list.front()) += 1.0;
+    Weights weights(state);
+    weights.score(0, row, list, result.scores.data());
+    weights.add(0, row, list, change.data());
   }
   result.stored = std::move(stored);
   return result;
 }
 
 template <class Row>
-Listed by_the_sums(const Row& row, std::vector<double> stored, const std::vector<std::uint32_t>& list,
+Listed by_the_sums(const Row& row, bool constant, std::vector<double> stored, const std::vector<std::uint32_t>& list,
                    const std::vector<double>& change) {
   Listed result{.scores = std::vector<double>(list.size()), .stored = {}};
   for (std::size_t l = 0; l < list.size(); ++l) {
-    row.for_each([&](std::size_t j, double x) {
+    const auto use = [&](std::size_t j, double x) {
       double& weight = stored[j * padded(class_count) + list[l]];
       result.scores[l] += x * weight;
       weight += x * change[l];
-    });
+    };
+    row.for_each(use);
+    if (constant) use(stored.size() / padded(class_count) - 1, constant_value);
   }
-  stored[stored.size() - padded(class_count) + list.front()] += 1.0;
   result.stored = std::move(stored);
   return result;
 }
@@ -56,13 +63,13 @@ void expect_same(const Listed& found, const Listed& wanted) {
 }
 
 template <class Value>
-void check(std::size_t features, std::size_t constants) {
+void check(std::size_t features, bool constant) {
   Random random(features);
   std::vector<Value> values(features);
   for (Value& value : values) value = static_cast<Value>(random.normal());
   std::vector<std::uint32_t> columns(features);
   std::iota(columns.begin(), columns.end(), 0U);
-  std::vector<double> stored((features + constants) * padded(class_count));
+  std::vector<double> stored((features + (constant ? 1 : 0)) * padded(class_count));
   for (double& weight : stored) weight = random.normal();
   for (std::size_t count = 1; count <= class_count; ++count) {
     std::vector<std::uint32_t> list(class_count);
@@ -73,19 +80,19 @@ void check(std::size_t features, std::size_t constants) {
     for (double& c : change) c = random.normal();
     const data::SparseRow<Value> sparse{.columns = columns, .values = values};
     const data::DenseRow<Value> dense{.values = values};
-    const Listed wanted = by_the_sums(sparse, stored, list, change);
-    expect_same(work<WeightsByFeature>(sparse, stored, list, change), wanted);
-    expect_same(work<WeightsByFeature>(dense, stored, list, change), wanted);
-    expect_same(work<WeightsByClass>(sparse, stored, list, change), wanted);
-    expect_same(work<WeightsByClass>(dense, stored, list, change), wanted);
+    const Listed wanted = by_the_sums(sparse, constant, stored, list, change);
+    expect_same(work<WeightsByFeature>(sparse, constant, stored, list, change), wanted);
+    expect_same(work<WeightsByFeature>(dense, constant, stored, list, change), wanted);
+    expect_same(work<WeightsByClass>(sparse, constant, stored, list, change), wanted);
+    expect_same(work<WeightsByClass>(dense, constant, stored, list, change), wanted);
   }
 }
 
 TEST(ListedWeights, ScoreAndChangeAsTheSumsSay) {
   for (const std::size_t features : {1, 3, 4, 7, 8, 13, 16, 33}) {
-    for (const std::size_t constants : {0, 1}) {
-      check<double>(features, constants);
-      check<float>(features, constants);
+    for (const bool constant : {false, true}) {
+      check<double>(features, constant);
+      check<float>(features, constant);
     }
   }
 }

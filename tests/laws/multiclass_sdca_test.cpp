@@ -9,6 +9,7 @@
 
 #include "fenchel/problem/multiclass_certificate.hpp"
 #include "fenchel/registry/plan.hpp"
+#include "fenchel/solver/feature_splits.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 #include "tests/support/multiclass.hpp"
 
@@ -152,6 +153,65 @@ TEST(MulticlassSdcaParallel, ClimbingSupportsHasTheSameBitsForAnyThreadCount) {
   const std::vector<double> one = run(1);
   EXPECT_NE(*std::max_element(one.begin(), one.end()), 0.0);
   EXPECT_EQ(one, run(3));
+}
+
+// Rows so long that two threads sweep in step, with the biases and penalties that have weights or sums of their own.
+TEST(MulticlassSdcaParallel, ThreadsInStepHaveTheBitsOfOne) {
+  struct Way {
+    loss::AnyVector loss;
+    registry::Bias bias = registry::Bias::none;
+    penalty::Any penalty = penalty::L2{};
+  };
+  for (const Way& way :
+       {Way{.loss = loss::MulticlassHinge{}}, Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::free},
+        Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::regularized},
+        Way{.loss = loss::SmoothMulticlassHinge{}, .bias = registry::Bias::regularized},
+        Way{.loss = loss::MulticlassHinge{}, .penalty = penalty::ElasticNet{0.3}},
+        Way{.loss = loss::Softmax{}, .bias = registry::Bias::regularized, .penalty = penalty::ElasticNet{0.3}}}) {
+    Case setup = multiclass_case(way.loss, 120, 80, 21, Storage::csr64, 31);
+    setup.settings.lambda = 0.002;
+    setup.settings.bias = way.bias;
+    setup.settings.penalty = way.penalty;
+    const data::Dataset dataset = dataset_of(setup);
+    const registry::Plan plan(dataset, setup.settings);
+    const problem::MulticlassProblem problem = plan.multiclass();
+    const auto run = [&](std::size_t threads) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      solver::MulticlassSdca sdca(problem, {}, {});
+      for (int step = 0; step < 8; ++step) sdca.step();
+      const problem::MulticlassCandidate offered = sdca.candidate();
+      std::vector<double> all(offered.w.begin(), offered.w.end());
+      all.insert(all.end(), offered.b.begin(), offered.b.end());
+      all.insert(all.end(), offered.beta.begin(), offered.beta.end());
+      all.push_back(sdca.estimate().gap);
+      return all;
+    };
+    EXPECT_EQ(run(1), run(2)) << loss::name(loss::Chosen(way.loss));
+  }
+}
+
+// Both halves have half of the entries, up to those of the feature between them, and every row is cut at the same feature.
+TEST(FeatureSplits, CutEveryRowAtTheFeatureInTheMiddle) {
+  const data::Dataset dataset = dataset_of(multiclass_case(loss::Softmax{}, 200, 31, 3, Storage::csr64, 33));
+  const data::Matrix matrix = dataset.matrix();
+  const std::vector<std::uint32_t> splits = solver::feature_splits(matrix);
+  const auto& rows = std::get<data::CsrRows<double>>(matrix);
+  ASSERT_EQ(splits.size(), rows.rows());
+  std::size_t first_half = 0, last_of_first = 0, first_of_second = rows.cols();
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const auto columns = rows.row(i).columns;
+    ASSERT_LE(splits[i], columns.size());
+    first_half += splits[i];
+    if (splits[i] > 0) last_of_first = std::max<std::size_t>(last_of_first, columns[splits[i] - 1]);
+    if (splits[i] < columns.size()) first_of_second = std::min<std::size_t>(first_of_second, columns[splits[i]]);
+  }
+  EXPECT_LT(last_of_first, first_of_second);
+  EXPECT_NEAR(static_cast<double>(first_half), 0.5 * static_cast<double>(rows.nonzeros()), 200.0);
+}
+
+TEST(FeatureSplits, AreNoneForDenseRows) {
+  const data::Dataset dataset = dataset_of(multiclass_case(loss::Softmax{}, 20, 5, 3, Storage::dense64, 33));
+  EXPECT_TRUE(solver::feature_splits(dataset.matrix()).empty());
 }
 
 }  // namespace

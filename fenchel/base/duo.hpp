@@ -1,0 +1,67 @@
+// Two threads in step: they go through the same turns, and in each of them tell each other what they found. For turns of a few
+// microseconds, which are too short for tasks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fenchel/base/parallel.hpp"
+
+namespace fenchel {
+
+class Duo {
+ public:
+  // Messages have so many numbers at most.
+  explicit Duo(std::size_t length);
+
+  // Calls work(0) here and work(1) on a thread of its own. Both exchange equally often and throw nothing. Returns whether that was
+  // quicker than one after the other, as far as waiting tells: on a busy machine one of them may hardly get to run.
+  [[nodiscard]] bool run(FunctionRef<void(std::size_t)> work);
+
+  // Where a side writes its next message.
+  [[nodiscard]] std::span<double> outgoing(std::size_t side) {
+    Side& own = sides_[side];
+    return own.messages[own.turn % 2];
+  }
+  // Sends it, waits for the other side's and returns that, which stays until the next one is received.
+  std::span<const double> exchange(std::size_t side) {
+    Side& own = sides_[side];
+    Side& other = sides_[1 - side];
+    const std::span<const double> incoming = other.messages[own.turn % 2];
+    ++own.turn;
+    own.sent.store(own.turn, std::memory_order_release);
+    for (int looks = 0; other.sent.load(std::memory_order_acquire) < own.turn; ++looks) {
+      if (looks == most_looks) {
+        wait_long(own, other);
+        break;
+      }
+      pause();
+    }
+    return incoming;
+  }
+
+ private:
+  // Messages are written in turns: the one of the turn before may still be read.
+  struct alignas(128) Side {
+    std::array<std::vector<double>, 2> messages;
+    std::uint64_t turn = 0;
+    double waited = 0.0;  // seconds of long waits
+    alignas(128) std::atomic<std::uint64_t> sent = 0;
+  };
+  static constexpr int most_looks = 2000;  // some tens of microseconds
+
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  static void wait_long(Side& own, const Side& other);
+
+  std::array<Side, 2> sides_;
+};
+
+}  // namespace fenchel
