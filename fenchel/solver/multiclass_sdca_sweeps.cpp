@@ -21,7 +21,7 @@ constexpr std::size_t rows_to_sample = 2048;
 constexpr double copies_repaid = 4.0;
 constexpr double least_work = 1 << 20;
 // Threads in step exchange scores at every row, which takes a quarter of a microsecond: rows are long enough from so many products on.
-constexpr double least_products = 1000.0;
+constexpr double least_products_in_step = 1000.0;
 // Where the other thread hardly got to run, so many sweeps over rows go without it.
 constexpr int sweeps_alone = 4;
 // Sweeps over the support after one over everything: how many at most, and the part of its mean gain from a row with which a row
@@ -259,7 +259,7 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
 bool MulticlassSdca::halves_pay() const {
   const double products = static_cast<double>(data::nonzeros(problem_.design.matrix)) /
                           static_cast<double>(problem_.rows()) * static_cast<double>(stride_);
-  return !gapless_ && products >= least_products && visits_.windows().size() == 1 &&
+  return !gapless_ && products >= least_products_in_step && visits_.windows().size() == 1 &&
          blocks_for(problem_.rows()) == 1;
 }
 
