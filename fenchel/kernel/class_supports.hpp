@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fenchel/kernel/multiclass_state.hpp"
@@ -53,6 +54,21 @@ struct ClassSupports {
                       .share = state.shares[i],
                       .curvature = state.curvatures[i]});
     }
+  }
+
+  // Puts the rows that stand at these places in this order.
+  void arrange(std::span<const std::uint32_t> places) {
+    ClassSupports arranged;
+    arranged.rows.reserve(places.size());
+    arranged.entries.reserve(entries.size());
+    for (const std::uint32_t place : places) {
+      Row& row = arranged.rows.emplace_back(rows[place]);
+      const std::span<const Entry> from = entries_of(rows[place]);
+      row.first = arranged.entries.size();
+      arranged.entries.insert(arranged.entries.end(), from.begin(), from.end());
+      row.last = arranged.entries.size();
+    }
+    *this = std::move(arranged);
   }
 
   // Puts them back.

@@ -30,6 +30,8 @@ class WeightsByFeature {
       }
     });
   }
+  // Of a free one, which is no part of the scores.
+  [[nodiscard]] double& bias(std::size_t label) { return state_.b[label]; }
   template <class Row>
   void add(std::size_t i, const Row& row, std::span<const std::uint32_t> list, const double* change) {
     state_.halves.change(i, row, [&](const auto& entries, bool last) {
@@ -119,13 +121,14 @@ template <class Value>
 
 }  // namespace detail
 
-// Of rows without gaps, whose entries meet weights one after the other.
+// Of rows without gaps, whose entries meet weights one after the other. The bias of a class, where it is free, stands after them: what
+// is done for some classes touches nothing that other classes need.
 class WeightsByClass {
  public:
   explicit WeightsByClass(const MulticlassSweepState& state)
       : state_(state),
         features_(state.stored.size() / state.stride),
-        pitch_((features_ + lanes - 1) / lanes * lanes),
+        pitch_((features_ + lanes) / lanes * lanes + line),
         copy_(state.stride * pitch_) {
     for_each_pair([&](double& there, double& here) { here = there; });
   }
@@ -147,6 +150,7 @@ class WeightsByClass {
     if (state_.constant == 0.0) return;
     for (std::size_t l = 0; l < list.size(); ++l) last(list[l]) += change[l] * state_.constant;
   }
+  [[nodiscard]] double& bias(std::size_t label) { return copy_[label * pitch_ + features_]; }
 
  private:
   template <class Value>
@@ -172,7 +176,10 @@ class WeightsByClass {
         visit(state_.stored[j * state_.stride + l], copy_[l * pitch_ + j]);
       }
     }
+    for (std::size_t l = 0; l < state_.b.size(); ++l) visit(state_.b[l], bias(l));
   }
+
+  static constexpr std::size_t line = 8;  // of memory, which lies between classes: threads that work on different ones never share any
 
   const MulticlassSweepState& state_;
   std::size_t features_, pitch_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fenchel/data/matrix.hpp"
 #include "fenchel/kernel/feature_halves.hpp"
@@ -42,6 +43,20 @@ struct MulticlassSweepState {
     __builtin_prefetch(&curvatures[i]);
     if (!halves.follows()) data::prefetch_all(std::span<const double>(dual_of(i)));
   }
+};
+
+// The same for a thread that follows, which has biases of its own.
+struct FollowingState {
+  explicit FollowingState(MulticlassSweepState& leader) : b(leader.b.begin(), leader.b.end()), state(leader) {
+    state.b = b;
+    leader.halves.side = 0;
+    state.halves.side = 1;
+  }
+  FollowingState(const FollowingState&) = delete;
+  FollowingState& operator=(const FollowingState&) = delete;
+
+  std::vector<double> b;
+  MulticlassSweepState state;
 };
 
 // Fenchel-Young terms met before their updates: an estimate of the gap, never a claim; and the losses met with them.

@@ -92,7 +92,7 @@ class SupportSweep {
     double* const next = next_.data();
     weights_.score(support.row, row, list, a);
     if (!state_.b.empty()) {
-      for (std::size_t l = 0; l < listed; ++l) a[l] += state_.b[list[l]];
+      for (std::size_t l = 0; l < listed; ++l) a[l] += weights_.bias(list[l]);
     }
     const double own_score = a[own];
     for (std::size_t l = 0; l < listed; ++l) a[l] -= own_score;
@@ -115,7 +115,7 @@ class SupportSweep {
     next[own] = scale * moved;
     if (!state_.b.empty()) {
       const double bias_scale = state_.bias_step / state_.inverse_l2;
-      for (std::size_t l = 0; l < listed; ++l) state_.b[list[l]] += next[l] * bias_scale;
+      for (std::size_t l = 0; l < listed; ++l) weights_.bias(list[l]) += next[l] * bias_scale;
     }
     weights_.add(support.row, row, list, next);
     return 0.5 * share * support.curvature * square;

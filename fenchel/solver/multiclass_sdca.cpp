@@ -68,7 +68,8 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   }
   for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
   if (halves_pay()) splits_ = feature_splits(problem_.design.matrix);
-  if (!splits_.empty() && threads() > 1) duo_ = std::make_unique<Duo>(stride_ + problem_.classes());
+  const bool in_rounds = gapless_ && plain_ && cornered_ && in_one_piece();
+  if ((!splits_.empty() || in_rounds) && threads() > 1) duo_ = std::make_unique<Duo>(stride_ + problem_.classes());
   set_start(start);
   if (!start.beta.empty()) induce();  // the weights of no dual variables are the zeros that are there
 }

@@ -94,8 +94,9 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] double passes_of(double work) const;  // nonzeros x classes
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state);
-  struct Follower;
   [[nodiscard]] bool halves_pay() const;
+  [[nodiscard]] bool in_one_piece() const;  // whether every row is swept before anything else happens
+  [[nodiscard]] Duo* duo_for(const kernel::ClassSupports& supports) const;
   void run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow);
   void merge(std::span<const std::uint32_t> order, std::size_t blocks);
 
@@ -123,7 +124,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<Block> workers_;
   SupportAscent ascent_;
   std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
-  std::unique_ptr<Duo> duo_;           // none where there is one thread
+  std::unique_ptr<Duo> duo_;           // none where one thread is there, or is better
   int alone_ = 0;                      // sweeps over rows that go without it
   LargeVector beta_before_;                                   // of the rows that blocks work on
   Estimate estimate_;

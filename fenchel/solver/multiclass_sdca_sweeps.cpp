@@ -1,13 +1,11 @@
-// The sweeps of multiclass dual ascent: over rows, over their supports, in blocks, and by two threads in step.
+// The sweeps of multiclass dual ascent over rows, in blocks or by two threads in step.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
-#include "fenchel/kernel/support_sweep.hpp"
 #include "fenchel/solver/block_merge.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"
 
@@ -24,36 +22,8 @@ constexpr double least_work = 1 << 20;
 constexpr double least_products_in_step = 1000.0;
 // Where the other thread hardly got to run, so many sweeps over rows go without it.
 constexpr int sweeps_alone = 4;
-// Sweeps over the support after one over everything: how many at most, and the part of its mean gain from a row with which a row
-// still takes part. Parts of 0.02 to 0.05 take the least time on 20news-tfidf and sector.scale, those below 0.01 up to a half more. Where
-// every row has an entry for every feature, visits to a few classes are far shorter than to all: 0.001 to 0.003 take an eighth less
-// than 0.05 on letter.scale, and as much on usps.
-constexpr int most_support_sweeps = 50;
-constexpr double part_of_mean_gain = 0.05;
-constexpr double part_without_gaps = 0.003;
-// Conjugate gradients go up the supports after these first epochs, while sweeps still find the supports faster; with 2 or 8 instead
-// letter.scale takes up to a fifth longer to 1e-3.
-constexpr std::uint64_t epochs_before_ascent = 12;
-// They leave gradients uneven among rows: so many sweeps follow, as letter.scale takes a fifth more passes to 1e-5 without.
-constexpr int sweeps_after_ascent = 2;
-// What they may take against the sweeps before them: 1 is no better than none on usps, 2 is.
-constexpr double work_of_ascent = 2.0;
-// They go through the classes of a support one by one. In larger weights, out of a core's own cache, every one of these is a line of
-// memory of its own, and the same steps take twice as long as the sweeps that they replace (sector.scale).
-constexpr std::size_t most_weights_for_ascent = 1 << 16;
 
 }  // namespace
-
-// What a thread that follows has for its own.
-struct MulticlassSdca::Follower {
-  explicit Follower(kernel::MulticlassSweepState& leader) : b(leader.b.begin(), leader.b.end()), state(leader) {
-    state.b = b;
-    leader.halves.side = 0;
-    state.halves.side = 1;
-  }
-  std::vector<double> b;
-  kernel::MulticlassSweepState state;
-};
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep() {
   alone_ = std::max(0, alone_ - 1);
@@ -91,93 +61,6 @@ kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepSta
   kernel::MulticlassSweepReport report = run(state);
   if (report.changed && plain_ && cornered_) sweep_support(state, block, report);
   return report;
-}
-
-void MulticlassSdca::sweep_support(kernel::MulticlassSweepState& state, Block& block,
-                                   kernel::MulticlassSweepReport& report) {
-  const double least =
-      (gapless_ ? part_without_gaps : part_of_mean_gain) * report.gain / static_cast<double>(state.order.size());
-  std::vector<std::uint32_t> rows;
-  for (const std::uint32_t i : state.order) {
-    if (gains_[i] >= least) rows.push_back(i);
-  }
-  report.work += sweep_supports(state, block, rows, most_support_sweeps, least);
-}
-
-namespace {
-
-// Sweeps over supports, each time over those rows that gained enough the time before.
-template <class Rows, class Loss, class Weights>
-class SupportSweeps {
- public:
-  SupportSweeps(const Rows& rows, const Loss& loss, kernel::MulticlassSweepState& state,
-                kernel::ClassSupports& supports, Random& random)
-      : weights_(state),
-        sweep_(rows, loss, weights_, state, supports),
-        random_(random),
-        order_(supports.rows.size()) {
-    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
-  }
-  // Returns the work.
-  double run(int times, double least_gain) {
-    double work = 0.0;
-    for (int t = 0; t < times && !order_.empty(); ++t) {
-      random_.shuffle(std::span(order_));
-      work += sweep_.run(order_, least_gain);
-    }
-    return work;
-  }
-
- private:
-  Weights weights_;
-  kernel::SupportSweep<Rows, Loss, Weights> sweep_;
-  Random& random_;
-  std::vector<std::uint32_t> order_;  // of places in the supports
-};
-
-}  // namespace
-
-double MulticlassSdca::sweep_supports(kernel::MulticlassSweepState& state, Block& block,
-                                      std::span<const std::uint32_t> list, int times, double least_gain) {
-  kernel::ClassSupports& supports = block.supports;
-  supports.gather(state, list);
-  const double work = std::visit(
-      [&]<class Rows, class Loss>(const Rows& rows, const Loss& loss) {
-        if (gapless_) {
-          using Sweeps = SupportSweeps<Rows, Loss, kernel::WeightsByClass>;
-          return Sweeps(rows, loss, state, supports, block.random).run(times, least_gain);
-        }
-        using Sweeps = SupportSweeps<Rows, Loss, kernel::WeightsByFeature>;
-        if (state.halves.duo == nullptr)
-          return Sweeps(rows, loss, state, supports, block.random).run(times, least_gain);
-        // Both go through the same, each with supports and random numbers of its own: only the weights are divided.
-        Follower follower(state);
-        kernel::ClassSupports followed = supports;
-        Random random = block.random;
-        Sweeps leading(rows, loss, state, supports, block.random);
-        Sweeps following(rows, loss, follower.state, followed, random);
-        double found = 0.0;
-        run_in_step([&] { found = leading.run(times, least_gain); }, [&] { following.run(times, least_gain); });
-        return found;
-      },
-      problem_.design.matrix, problem_.loss);
-  supports.scatter(state);
-  return work;
-}
-
-void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {
-  const bool hinge = plain_ && center_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss);
-  const bool small = stored_.size() <= most_weights_for_ascent && visits_.windows().size() == 1;
-  if (!hinge || !small || !report.changed || epoch_ <= epochs_before_ascent) return;
-  report.work += ascent_.climb({.problem = problem_,
-                                .shares = shares_,
-                                .curvatures = curvatures_,
-                                .inverse_l2 = inverse_l2_.front(),
-                                .stride = stride_},
-                               beta_, stored_, work_of_ascent * report.work);
-  if (ascent_.rows().empty()) return;
-  kernel::MulticlassSweepState state = state_of(ascent_.rows());
-  report.work += sweep_supports(state, workers_.front(), ascent_.rows(), sweeps_after_ascent, 0.0);
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
@@ -253,14 +136,17 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
           .idle = visits_.idle(),
           .gains = gains_,
           .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U,  // odd, as in dual_ascent.cpp
-          .halves = {.splits = splits_, .duo = alone_ > 0 ? nullptr : duo_.get()}};
+          .halves = {.splits = splits_, .duo = splits_.empty() || alone_ > 0 ? nullptr : duo_.get()}};
 }
 
 bool MulticlassSdca::halves_pay() const {
   const double products = static_cast<double>(data::nonzeros(problem_.design.matrix)) /
                           static_cast<double>(problem_.rows()) * static_cast<double>(stride_);
-  return !gapless_ && products >= least_products_in_step && visits_.windows().size() == 1 &&
-         blocks_for(problem_.rows()) == 1;
+  return !gapless_ && products >= least_products_in_step && in_one_piece();
+}
+
+bool MulticlassSdca::in_one_piece() const {
+  return visits_.windows().size() == 1 && blocks_for(problem_.rows()) == 1;
 }
 
 void MulticlassSdca::run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow) {
@@ -274,7 +160,7 @@ kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& 
         [&](const auto& rows, const auto& loss) {
           kernel::MulticlassSweep leading(rows, loss, weights, state);
           if (state.halves.duo == nullptr) return leading.run();
-          Follower follower(state);
+          kernel::FollowingState follower(state);
           kernel::MulticlassSweep following(rows, loss, weights, follower.state);
           kernel::MulticlassSweepReport report;
           run_in_step([&] { report = leading.run(); }, [&] { following.run(); });
