@@ -20,45 +20,51 @@ struct FeatureHalves {
 
   [[nodiscard]] bool follows() const { return duo != nullptr && side == 1; }
 
-  // scores = the sum over both halves of what score(entries, whether the last feature is among theirs, to) writes. `spare` is as long.
-  // Returns the other thread's message.
-  template <class Row, class Score>
-  std::span<const double> score(std::size_t i, const Row& row, std::span<double> scores, std::span<double> spare,
-                                Score&& score) const {
+  // What part(half, to) is asked for: one of them, or all features where there are no halves.
+  enum class Half : std::size_t { first, second, both };
+  // Whether the last feature is in there.
+  [[nodiscard]] static bool has_last(Half half) { return half != Half::first; }
+  template <class Row>
+  [[nodiscard]] Row entries(std::size_t i, const Row& row, Half half) const {
+    return half == Half::both ? row : half_of(row, splits[i], half);
+  }
+
+  // sums = what part(half, to) writes, over both halves. `spare` is as long. Returns the other thread's message.
+  template <class Part>
+  std::span<const double> sum(std::span<double> sums, std::span<double> spare, Part&& part) const {
     if (splits.empty()) {
-      score(row, true, scores.data());
+      part(Half::both, sums.data());
       return {};
     }
     if (duo == nullptr) {
-      score(half_of(row, splits[i], 0), false, scores.data());
-      score(half_of(row, splits[i], 1), true, spare.data());
-      for (std::size_t l = 0; l < scores.size(); ++l) scores[l] += spare[l];
+      part(Half::first, sums.data());
+      part(Half::second, spare.data());
+      for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += spare[l];
       return {};
     }
     double* const own = duo->outgoing(side).data();
-    score(half_of(row, splits[i], side), side == 1, own);
+    part(present(), own);
     const std::span<const double> incoming = duo->exchange(side);
-    for (std::size_t l = 0; l < scores.size(); ++l) scores[l] = own[l] + incoming[l];
+    for (std::size_t l = 0; l < sums.size(); ++l) sums[l] = own[l] + incoming[l];
     return incoming;
   }
 
-  // Calls change(entries, whether the last feature is among theirs) for what this thread works on.
-  template <class Row, class Change>
-  void change(std::size_t i, const Row& row, Change&& change) const {
-    if (duo == nullptr) return change(row, true);
-    change(half_of(row, splits[i], side), side == 1);
+  // What this thread works on.
+  [[nodiscard]] Half present() const {
+    if (duo == nullptr) return Half::both;
+    return side == 0 ? Half::first : Half::second;
   }
 
  private:
   template <class Value>
-  static data::SparseRow<Value> half_of(const data::SparseRow<Value>& row, std::size_t split, std::size_t side) {
-    if (side == 0) return {row.columns.first(split), row.values.first(split), row.uniform};
+  static data::SparseRow<Value> half_of(const data::SparseRow<Value>& row, std::size_t split, Half half) {
+    if (half == Half::first) return {row.columns.first(split), row.values.first(split), row.uniform};
     return {row.columns.subspan(split), row.values.subspan(split), row.uniform};
   }
   // Of rows whose features are never halved.
   template <class Value>
   static data::DenseRow<Value> half_of(const data::DenseRow<Value>& row, std::size_t /*split*/,
-                                       std::size_t /*side*/) {
+                                       Half /*half*/) {
     return row;
   }
 };

@@ -21,26 +21,32 @@ class WeightsByFeature {
   explicit WeightsByFeature(const MulticlassSweepState& state)
       : state_(state), all_(state.stride), spare_(state.stride) {}
 
-  template <class Row>
-  void score(std::size_t i, const Row& row, std::span<const std::uint32_t> list, double* scores) {
-    state_.halves.score(i, row, {scores, list.size()}, spare_, [&](const auto& entries, bool last, double* to) {
-      score_part(entries, list, to);
-      for (std::size_t l = 0; last && state_.constant != 0.0 && l < list.size(); ++l) {
-        to[l] += state_.constant_weights()[list[l]] * state_.constant;
+  // Visits that may be scored at once, one message to another thread for all.
+  [[nodiscard]] std::size_t most_at_once() const { return state_.halves.duo == nullptr ? 1 : rows_ahead; }
+  // The scores of visits whose lists, and scores, lie side by side: no more numbers than there are classes.
+  template <class Visit>
+  void score(std::span<const Visit> visits, std::span<const std::uint32_t> lists, std::span<double> scores) {
+    const FeatureHalves& halves = state_.halves;
+    halves.sum(scores, spare_, [&](FeatureHalves::Half half, double* to) {
+      for (const Visit& visit : visits) {
+        const std::span<const std::uint32_t> list = lists.subspan(visit.first, visit.listed);
+        score_part(halves.entries(visit.support->row, visit.row, half), list, to + visit.first);
+        if (state_.constant == 0.0 || !FeatureHalves::has_last(half)) continue;
+        for (std::size_t l = 0; l < list.size(); ++l) {
+          to[visit.first + l] += state_.constant_weights()[list[l]] * state_.constant;
+        }
       }
     });
+  }
+  template <class Row>
+  void add(std::size_t i, const Row& row, std::span<const std::uint32_t> list, const double* change) {
+    const FeatureHalves::Half half = state_.halves.present();
+    add_part(state_.halves.entries(i, row, half), list, change);
+    if (state_.constant == 0.0 || !FeatureHalves::has_last(half)) return;
+    for (std::size_t l = 0; l < list.size(); ++l) state_.constant_weights()[list[l]] += change[l] * state_.constant;
   }
   // Of a free one, which is no part of the scores.
   [[nodiscard]] double& bias(std::size_t label) { return state_.b[label]; }
-  template <class Row>
-  void add(std::size_t i, const Row& row, std::span<const std::uint32_t> list, const double* change) {
-    state_.halves.change(i, row, [&](const auto& entries, bool last) {
-      add_part(entries, list, change);
-      for (std::size_t l = 0; last && state_.constant != 0.0 && l < list.size(); ++l) {
-        state_.constant_weights()[list[l]] += change[l] * state_.constant;
-      }
-    });
-  }
 
  private:
   template <class Row>
@@ -138,11 +144,15 @@ class WeightsByClass {
   WeightsByClass(const WeightsByClass&) = delete;
   WeightsByClass& operator=(const WeightsByClass&) = delete;
 
-  template <class Row>
-  void score(std::size_t /*i*/, const Row& row, std::span<const std::uint32_t> list, double* scores) {
-    score_entries(row.values, list, scores);
-    if (state_.constant == 0.0) return;
-    for (std::size_t l = 0; l < list.size(); ++l) scores[l] += last(list[l]) * state_.constant;
+  [[nodiscard]] static std::size_t most_at_once() { return 1; }
+  template <class Visit>
+  void score(std::span<const Visit> visits, std::span<const std::uint32_t> lists, std::span<double> scores) {
+    for (const Visit& visit : visits) {
+      const std::span<const std::uint32_t> list = lists.subspan(visit.first, visit.listed);
+      double* const to = scores.data() + visit.first;
+      score_entries(visit.row.values, list, to);
+      for (std::size_t l = 0; state_.constant != 0.0 && l < list.size(); ++l) to[l] += last(list[l]) * state_.constant;
+    }
   }
   template <class Row>
   void add(std::size_t /*i*/, const Row& row, std::span<const std::uint32_t> list, const double* change) {

@@ -72,9 +72,9 @@ class MulticlassSweep {
                         halves.duo->outgoing(0).begin() + static_cast<std::ptrdiff_t>(state_.stride));
     }
     const std::span<const double> incoming =
-        halves.score(i, row, scores_, spare_, [&](const auto& entries, bool last, double* scores) {
-          row_scores(entries, weights_, state_.stored.data(), state_.stride, scores);
-          if (last && state_.constant != 0.0) add_constant(scores);
+        halves.sum(scores_, spare_, [&](FeatureHalves::Half half, double* scores) {
+          row_scores(halves.entries(i, row, half), weights_, state_.stored.data(), state_.stride, scores);
+          if (state_.constant != 0.0 && FeatureHalves::has_last(half)) add_constant(scores);
         });
     if (halves.follows()) std::ranges::copy(incoming.subspan(state_.stride, k), followed_.begin());
     if (!state_.b.empty()) {
@@ -129,15 +129,16 @@ class MulticlassSweep {
     }
     const bool few = few_changed();
     for (std::size_t m = 0; few && m < list_.size(); ++m) scratch_[m] = change_[list_[m]];
-    state_.halves.change(i, row, [&](const auto& entries, bool last) {
-      if (few) {
-        add_listed(entries, list_, scratch_.data(), state_.stride, state_.stored.data());
-      } else {
-        add_row(entries, change_.data(), state_.stride, state_.stored.data());
-      }
-      if (!last || state_.constant == 0.0) return;
+    const FeatureHalves::Half half = state_.halves.present();
+    const Row entries = state_.halves.entries(i, row, half);
+    if (few) {
+      add_listed(entries, list_, scratch_.data(), state_.stride, state_.stored.data());
+    } else {
+      add_row(entries, change_.data(), state_.stride, state_.stored.data());
+    }
+    if (state_.constant != 0.0 && FeatureHalves::has_last(half)) {
       for (std::size_t l = 0; l < k; ++l) state_.constant_weights()[l] += change_[l] * state_.constant;
-    });
+    }
     return true;
   }
 

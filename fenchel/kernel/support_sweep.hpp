@@ -2,10 +2,12 @@
 // for losses most of whose dual variables are 0, with the weights themselves stored. Templated on storage and loss.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fenchel/kernel/class_supports.hpp"
@@ -31,26 +33,66 @@ class SupportSweep {
         scratch_(3 * state.classes) {}
 
   // Visits the rows at these places of the supports and leaves those places whose rows gained so much and can gain more. Returns
-  // the entries x classes looked at.
+  // the entries x classes looked at. Rows one after the other that have no class in common are scored at once.
   double run(std::vector<std::uint32_t>& order, double least_gain) {
     double work = 0.0;
     std::size_t left = 0;
-    for (std::size_t n = 0; n < order.size(); ++n) {
-      prefetch(order, n);
-      const ClassSupports::Row& support = supports_.rows[order[n]];
-      const auto row = rows_.row_in_place(support.row);
-      const std::size_t others = list_classes(support);
-      if (others == 0) continue;
-      work += static_cast<double>(row.values.size() * (others + 1));
-      const double gain = step_of(others + 1, support, row);
-      order[left] = order[n];  // without a branch, which nobody could foresee
-      left += gain >= least_gain ? 1 : 0;
+    for (std::size_t n = 0; n < order.size();) {
+      n = gather(order, n);
+      if (visits_.empty()) continue;
+      const std::size_t listed = visits_.back().first + visits_.back().listed;
+      weights_.score(std::span<const Visit>(visits_), std::span<const std::uint32_t>(list_).first(listed),
+                     std::span(a_).first(listed));
+      for (const Visit& visit : visits_) {
+        work += static_cast<double>(visit.row.values.size() * visit.listed);
+        const double gain = step_of(visit);
+        order[left] = visit.place;  // without a branch, which nobody could foresee
+        left += gain >= least_gain ? 1 : 0;
+      }
     }
     order.resize(left);
     return work;
   }
 
  private:
+  using Row = decltype(std::declval<const Rows&>().row_in_place(0));
+  struct Visit {
+    std::uint32_t place;
+    const ClassSupports::Row* support;
+    Row row;
+    std::size_t first, listed;  // its part of the lists below
+  };
+
+  // The next visits, from place n of the order on; returns where the ones after them begin.
+  std::size_t gather(std::span<const std::uint32_t> order, std::size_t n) {
+    visits_.clear();
+    const std::size_t most = weights_.most_at_once();
+    std::size_t first = 0;
+    for (; n < order.size() && visits_.size() < most; ++n) {
+      const ClassSupports::Row& support = supports_.rows[order[n]];
+      if (!visits_.empty() && meets(support, first)) break;
+      prefetch(order, n);
+      const std::size_t others = list_classes(support, first);
+      if (others == 0) continue;
+      visits_.push_back({.place = order[n],
+                         .support = &support,
+                         .row = rows_.row_in_place(support.row),
+                         .first = first,
+                         .listed = others + 1});
+      first += others + 1;
+    }
+    return n;
+  }
+
+  // Whether one of its classes is among the first ones listed.
+  [[nodiscard]] bool meets(const ClassSupports::Row& support, std::size_t listed) const {
+    const std::span<const std::uint32_t> taken(list_.data(), listed);
+    const auto is_taken = [&](std::uint32_t label) { return std::ranges::find(taken, label) != taken.end(); };
+    if (is_taken(support.target)) return true;
+    return std::ranges::any_of(supports_.entries_of(support),
+                               [&](const ClassSupports::Entry& entry) { return is_taken(entry.label); });
+  }
+
   void prefetch(std::span<const std::uint32_t> order, std::size_t n) const {
     if (n + 2 * rows_ahead < order.size()) __builtin_prefetch(&supports_.rows[order[n + 2 * rows_ahead]]);
     if (n + rows_ahead >= order.size()) return;
@@ -60,37 +102,36 @@ class SupportSweep {
   }
 
   // The classes with a dual variable, and the row's own one after them; returns how many the former are.
-  std::size_t list_classes(const ClassSupports::Row& support) {
-    std::size_t count = 0;
+  std::size_t list_classes(const ClassSupports::Row& support, std::size_t first) {
+    std::size_t end = first;
     for (const ClassSupports::Entry& entry : supports_.entries_of(support)) {
-      list_[count] = entry.label;
-      before_[count] = entry.beta;
-      count += entry.beta > 0.0 ? 1 : 0;
+      list_[end] = entry.label;
+      before_[end] = entry.beta;
+      end += entry.beta > 0.0 ? 1 : 0;
     }
-    list_[count] = support.target;
-    before_[count] = 0.0;
-    return count;
+    list_[end] = support.target;
+    before_[end] = 0.0;
+    return end - first;
   }
 
   // Returns what the dual gains, at least. Most rows have few classes: the loops over so many are no loops.
-  template <class Row>
-  double step_of(std::size_t listed, const ClassSupports::Row& support, const Row& row) {
-    switch (listed) {
-      case 2: return step(std::integral_constant<std::size_t, 2>{}, support, row);
-      case 3: return step(std::integral_constant<std::size_t, 3>{}, support, row);
-      case 4: return step(std::integral_constant<std::size_t, 4>{}, support, row);
-      default: return step(listed, support, row);
+  double step_of(const Visit& visit) {
+    switch (visit.listed) {
+      case 2: return step(std::integral_constant<std::size_t, 2>{}, visit);
+      case 3: return step(std::integral_constant<std::size_t, 3>{}, visit);
+      case 4: return step(std::integral_constant<std::size_t, 4>{}, visit);
+      default: return step(visit.listed, visit);
     }
   }
 
-  template <class Count, class Row>
-  [[gnu::always_inline]] double step(Count listed, const ClassSupports::Row& support, const Row& row) {
+  template <class Count>
+  [[gnu::always_inline]] double step(Count listed, const Visit& visit) {
+    const ClassSupports::Row& support = *visit.support;
     const std::size_t own = listed - 1;
-    const std::span<const std::uint32_t> list(list_.data(), listed);
-    const double* const before = before_.data();
-    double* const a = a_.data();
+    const std::span<const std::uint32_t> list(list_.data() + visit.first, listed);
+    const double* const before = before_.data() + visit.first;
+    double* const a = a_.data() + visit.first;
     double* const next = next_.data();
-    weights_.score(support.row, row, list, a);
     if (!state_.b.empty()) {
       for (std::size_t l = 0; l < listed; ++l) a[l] += weights_.bias(list[l]);
     }
@@ -117,7 +158,7 @@ class SupportSweep {
       const double bias_scale = state_.bias_step / state_.inverse_l2;
       for (std::size_t l = 0; l < listed; ++l) weights_.bias(list[l]) += next[l] * bias_scale;
     }
-    weights_.add(support.row, row, list, next);
+    weights_.add(support.row, visit.row, list, next);
     return 0.5 * share * support.curvature * square;
   }
 
@@ -126,8 +167,10 @@ class SupportSweep {
   Weights& weights_;
   const MulticlassSweepState& state_;
   ClassSupports& supports_;
-  std::vector<std::uint32_t> list_;  // of classes
-  std::vector<double> a_, before_, next_, scratch_;
+  std::vector<Visit> visits_;
+  std::vector<std::uint32_t> list_;  // of classes, and what belongs to them: visit after visit
+  std::vector<double> a_, before_;
+  std::vector<double> next_, scratch_;  // of one visit
 };
 
 }  // namespace fenchel::kernel

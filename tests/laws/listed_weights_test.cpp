@@ -32,7 +32,7 @@ Listed work(const Row& row, bool constant, std::vector<double> stored, const std
   state.constant = constant ? constant_value : 0.0;
   {
     Weights weights(state);
-    weights.score(0, row, list, result.scores.data());
+    score(weights, row, list, result.scores);
     weights.add(0, row, list, change.data());
   }
   result.stored = std::move(stored);
