@@ -11,8 +11,8 @@
 namespace fenchel::data {
 namespace {
 
-// Classes that one thread takes together in X' A: a cache line of them.
-constexpr std::size_t classes_in_chunk = 8;
+// Bands of columns in X' A: so many at most, and so many columns at least.
+constexpr std::size_t most_bands = 8, least_columns_in_band = 8;
 
 // Blocks of rows that are worth a task of their own, however few rows there are.
 template <class Work>
@@ -29,13 +29,65 @@ void for_each_entry(const Row& row, const Design& design, Visit&& visit) {
   if (design.constant != 0.0) visit(design.cols() - 1, design.constant);
 }
 
+// The same for columns first to last - 1.
+template <class Value, class Visit>
+void for_each_entry_between(const SparseRow<Value>& row, const Design& design, std::size_t first, std::size_t last,
+                            Visit&& visit) {
+  const std::size_t begin = first == 0 ? 0
+                                       : static_cast<std::size_t>(std::ranges::lower_bound(row.columns, first) -
+                                                                  row.columns.begin());
+  for (std::size_t e = begin; e < row.columns.size() && row.columns[e] < last; ++e) {
+    visit(std::size_t{row.columns[e]}, static_cast<double>(row.values[e]));
+  }
+  if (design.constant != 0.0 && last == design.cols()) visit(last - 1, design.constant);
+}
+template <class Value, class Visit>
+void for_each_entry_between(const DenseRow<Value>& row, const Design& design, std::size_t first, std::size_t last,
+                            Visit&& visit) {
+  for (std::size_t j = first; j < std::min(last, row.values.size()); ++j) visit(j, static_cast<double>(row.values[j]));
+  if (design.constant != 0.0 && last == design.cols()) visit(last - 1, design.constant);
+}
+
+// Boundaries between which a sample of the rows has equally many entries: columns are often numbered by how frequent they are.
+template <class Rows>
+std::vector<std::size_t> band_bounds(const Rows& rows, std::size_t columns) {
+  constexpr std::size_t sampled_rows = 64;
+  const std::size_t count = std::clamp<std::size_t>(columns / least_columns_in_band, 1, most_bands);
+  std::vector<std::size_t> sample;
+  for (std::size_t k = 0; k < std::min(sampled_rows, rows.rows()); ++k) {
+    rows.row(k * (rows.rows() / std::min(sampled_rows, rows.rows()))).for_each([&](std::size_t j, double /*x*/) {
+      sample.push_back(j);
+    });
+  }
+  std::ranges::sort(sample);
+  std::vector<std::size_t> bounds{0};
+  for (std::size_t band = 1; band < count; ++band) {
+    bounds.push_back(sample.empty() ? 0 : sample[band * sample.size() / count]);
+  }
+  bounds.push_back(columns);
+  return bounds;
+}
+
+// A number of a row of A that is not 0. They are listed where they are so few that going through the list is the shorter way.
+struct Factor {
+  std::size_t place;
+  double value;
+};
+bool list_factors(std::span<const double> row, std::vector<Factor>& list) {
+  list.clear();
+  for (std::size_t l = 0; l < row.size() && list.size() <= row.size() / 4; ++l) {
+    if (row[l] != 0.0) list.push_back({.place = l, .value = row[l]});
+  }
+  return list.size() <= row.size() / 4;
+}
+
 double largest_magnitude(const double* values, std::size_t count) {
   double largest = 0.0;
   for (std::size_t l = 0; l < count; ++l) largest = std::max(largest, std::fabs(values[l]));
   return largest;
 }
 
-// Of every feature's weights.
+// Of every feature's weights, or of every row of A.
 LargeVector largest_magnitudes(std::span<const double> w, std::size_t classes) {
   LargeVector largest(w.size() / classes);
   for_each_block(largest.size(), [&](std::size_t begin, std::size_t end) {
@@ -101,48 +153,48 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
       design_.matrix);
 }
 
-void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const {
-  const std::size_t k = classes_;
-  const std::size_t chunks = (k + classes_in_chunk - 1) / classes_in_chunk;
-  // By itself: in the loop below several threads would ask for each page of new memory at once.
-  for_each_block(u.size(), [&](std::size_t begin, std::size_t end) {
-    std::fill(u.begin() + static_cast<std::ptrdiff_t>(begin), u.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+// A band of columns is summed by one thread over all rows, and is small enough to stay near it.
+void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const { sum_bands(a, u, {}); }
+
+void ClassMap::adjoint(std::span<const double> a, std::span<double> u, std::span<double> error) const {
+  sum_bands(a, u, error);
+  const auto terms = static_cast<double>(rows());
+  const double relative = gamma_bound(terms + 6);
+  for_each_block(error.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      if (error[j] != 0.0) error[j] = widen(relative * error[j] * (1.0 + relative), 4) + underflow_of_a_sum;
+    }
   });
+}
+
+// u = X' A, and of every column, where there is room for them, the sum of its magnitudes times the largest of each row of A.
+void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::span<double> magnitudes) const {
+  const LargeVector largest = largest_magnitudes(a, classes_);
   std::visit(
       [&](const auto& m) {
-        parallel_for(chunks, [&](std::size_t chunk) {
-          const std::size_t first = chunk * classes_in_chunk;
-          const std::size_t count = std::min(classes_in_chunk, k - first);
+        const std::vector<std::size_t> bounds = band_bounds(m, cols());
+        parallel_for(bounds.size() - 1, [&](std::size_t band) {
+          const std::size_t first = bounds[band], last = bounds[band + 1];
+          std::fill_n(u.data() + first * classes_, (last - first) * classes_, 0.0);
+          if (!magnitudes.empty()) std::fill_n(magnitudes.data() + first, last - first, 0.0);
+          std::vector<Factor> factors;
           for (std::size_t i = 0; i < m.rows(); ++i) {
-            const double* const factors = a.data() + i * k + first;
-            if (largest_magnitude(factors, count) == 0.0) continue;
-            for_each_entry(m.row(i), design_, [&](std::size_t j, double x) {
-              double* const sums = u.data() + j * k + first;
-              for (std::size_t l = 0; l < count; ++l) sums[l] += x * factors[l];
+            if (largest[i] == 0.0) continue;
+            const std::span<const double> row_factors = a.subspan(i * classes_, classes_);
+            const bool few = list_factors(row_factors, factors);
+            for_each_entry_between(m.row(i), design_, first, last, [&](std::size_t j, double x) {
+              double* const sums = u.data() + j * classes_;
+              if (few) {
+                for (const Factor& factor : factors) sums[factor.place] += x * factor.value;
+              } else {
+                for (std::size_t l = 0; l < row_factors.size(); ++l) sums[l] += x * row_factors[l];
+              }
+              if (!magnitudes.empty()) magnitudes[j] += std::fabs(x) * largest[i];
             });
           }
         });
       },
       design_.matrix);
-}
-
-std::vector<double> ClassMap::adjoint_error(std::span<const double> a) const {
-  std::vector<double> bound(cols(), 0.0);
-  std::visit(
-      [&](const auto& m) {
-        for (std::size_t i = 0; i < m.rows(); ++i) {
-          const double largest = largest_magnitude(a.data() + i * classes_, classes_);
-          if (largest == 0.0) continue;
-          for_each_entry(m.row(i), design_, [&](std::size_t j, double x) { bound[j] += std::fabs(x) * largest; });
-        }
-      },
-      design_.matrix);
-  const auto terms = static_cast<double>(rows());
-  const double relative = gamma_bound(terms + 6);
-  for (double& b : bound) {
-    if (b != 0.0) b = widen(relative * b * (1.0 + relative), 4) + underflow_of_a_sum;
-  }
-  return bound;
 }
 
 }  // namespace fenchel::data

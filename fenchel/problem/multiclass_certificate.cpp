@@ -181,9 +181,9 @@ double feasible_scale(const MulticlassProblem& problem, const MulticlassDual& du
 }
 
 // c_i alpha_il from B.
-std::vector<double> signed_duals(const MulticlassProblem& problem, std::span<const double> B) {
+LargeVector signed_duals(const MulticlassProblem& problem, std::span<const double> B) {
   const std::size_t k = problem.classes();
-  std::vector<double> alpha(B.size());
+  LargeVector alpha(B.size());
   for_each_block(problem.rows(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       CompensatedSum sum;
@@ -303,10 +303,10 @@ void MulticlassCertifier::evaluate(MulticlassDual& point) const {
   const double sum = problem_.sample.weight_sum;
   const std::size_t k = problem_.classes();
   {
-    const std::vector<double> alpha = signed_duals(problem_, point.beta);
+    const LargeVector alpha = signed_duals(problem_, point.beta);
     point.u.resize(problem_.dimension() * k);
-    map_.adjoint(alpha, point.u);
-    point.u_error = map_.adjoint_error(alpha);
+    point.u_error.resize(problem_.dimension());
+    map_.adjoint(alpha, point.u, point.u_error);
   }
   for_each_block(point.u.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) point.u[e] /= sum;
