@@ -7,6 +7,7 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/data/column_ranges.hpp"
 
 namespace fenchel::data {
 namespace {
@@ -27,45 +28,6 @@ template <class Row, class Visit>
 void for_each_entry(const Row& row, const Design& design, Visit&& visit) {
   row.for_each(visit);
   if (design.constant != 0.0) visit(design.cols() - 1, design.constant);
-}
-
-// The same for columns first to last - 1.
-template <class Value, class Visit>
-void for_each_entry_between(const SparseRow<Value>& row, const Design& design, std::size_t first, std::size_t last,
-                            Visit&& visit) {
-  const std::size_t begin = first == 0 ? 0
-                                       : static_cast<std::size_t>(std::ranges::lower_bound(row.columns, first) -
-                                                                  row.columns.begin());
-  for (std::size_t e = begin; e < row.columns.size() && row.columns[e] < last; ++e) {
-    visit(std::size_t{row.columns[e]}, static_cast<double>(row.values[e]));
-  }
-  if (design.constant != 0.0 && last == design.cols()) visit(last - 1, design.constant);
-}
-template <class Value, class Visit>
-void for_each_entry_between(const DenseRow<Value>& row, const Design& design, std::size_t first, std::size_t last,
-                            Visit&& visit) {
-  for (std::size_t j = first; j < std::min(last, row.values.size()); ++j) visit(j, static_cast<double>(row.values[j]));
-  if (design.constant != 0.0 && last == design.cols()) visit(last - 1, design.constant);
-}
-
-// Boundaries between which a sample of the rows has equally many entries: columns are often numbered by how frequent they are.
-template <class Rows>
-std::vector<std::size_t> band_bounds(const Rows& rows, std::size_t columns) {
-  constexpr std::size_t sampled_rows = 64;
-  const std::size_t count = std::clamp<std::size_t>(columns / least_columns_in_band, 1, most_bands);
-  std::vector<std::size_t> sample;
-  for (std::size_t k = 0; k < std::min(sampled_rows, rows.rows()); ++k) {
-    rows.row(k * (rows.rows() / std::min(sampled_rows, rows.rows()))).for_each([&](std::size_t j, double /*x*/) {
-      sample.push_back(j);
-    });
-  }
-  std::ranges::sort(sample);
-  std::vector<std::size_t> bounds{0};
-  for (std::size_t band = 1; band < count; ++band) {
-    bounds.push_back(sample.empty() ? 0 : sample[band * sample.size() / count]);
-  }
-  bounds.push_back(columns);
-  return bounds;
 }
 
 // A number of a row of A that is not 0. They are listed where they are so few that going through the list is the shorter way.
@@ -172,9 +134,11 @@ void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::sp
   const LargeVector largest = largest_magnitudes(a, classes_);
   std::visit(
       [&](const auto& m) {
-        const std::vector<std::size_t> bounds = band_bounds(m, cols());
-        parallel_for(bounds.size() - 1, [&](std::size_t band) {
-          const std::size_t first = bounds[band], last = bounds[band + 1];
+        const std::size_t bands = std::clamp<std::size_t>(m.cols() / least_columns_in_band, 1, most_bands);
+        const std::vector<std::size_t> bounds = column_ranges(m, bands);
+        parallel_for(bands, [&](std::size_t band) {
+          const std::size_t first = bounds[band], end = bounds[band + 1];
+          const std::size_t last = band + 1 == bands ? cols() : end;  // with the constant column
           std::fill_n(u.data() + first * classes_, (last - first) * classes_, 0.0);
           if (!magnitudes.empty()) std::fill_n(magnitudes.data() + first, last - first, 0.0);
           std::vector<Factor> factors;
@@ -182,7 +146,9 @@ void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::sp
             if (largest[i] == 0.0) continue;
             const std::span<const double> row_factors = a.subspan(i * classes_, classes_);
             const bool few = list_factors(row_factors, factors);
-            for_each_entry_between(m.row(i), design_, first, last, [&](std::size_t j, double x) {
+            const auto [part, skipped] = columns_between(m.row(i), first, end);
+            const auto add = [&, before = skipped](std::size_t place, double x) {
+              const std::size_t j = before + place;
               double* const sums = u.data() + j * classes_;
               if (few) {
                 for (const Factor& factor : factors) sums[factor.place] += x * factor.value;
@@ -190,7 +156,9 @@ void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::sp
                 for (std::size_t l = 0; l < row_factors.size(); ++l) sums[l] += x * row_factors[l];
               }
               if (!magnitudes.empty()) magnitudes[j] += std::fabs(x) * largest[i];
-            });
+            };
+            part.for_each(add);
+            if (design_.constant != 0.0 && last == cols()) add(last - 1 - skipped, design_.constant);
           }
         });
       },

@@ -6,30 +6,9 @@
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/data/column_ranges.hpp"
 
 namespace fenchel::data {
-namespace {
-
-// Boundaries between which a sample of rows has equally many entries: columns are often numbered by how frequent they are.
-template <class Value>
-std::vector<std::size_t> balanced_bounds(const CsrRows<Value>& rows, std::size_t count) {
-  constexpr std::size_t sampled_rows = 64;
-  std::vector<std::uint32_t> columns;
-  for (std::size_t k = 0; k < sampled_rows; ++k) {
-    const auto row = rows.row(k * rows.rows() / sampled_rows);
-    columns.insert(columns.end(), row.columns.begin(), row.columns.end());
-  }
-  std::ranges::sort(columns);
-  std::vector<std::size_t> bounds{0};
-  for (std::size_t band = 1; band < count; ++band) {
-    bounds.push_back(columns.empty() ? 0 : columns[band * columns.size() / count]);
-  }
-  bounds.push_back(rows.cols());
-  return bounds;
-}
-
-}  // namespace
-
 ColumnBands::ColumnBands(const Matrix& matrix) {
   constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
   const bool sparse =
@@ -44,7 +23,7 @@ ColumnBands::ColumnBands(const Matrix& matrix) {
 template <class Value>
 void ColumnBands::find(const CsrRows<Value>& rows) const {
   const std::size_t n = rows.rows();
-  found_->bounds = balanced_bounds(rows, count_);
+  found_->bounds = column_ranges(rows, count_);
   std::vector<std::uint32_t> list((count_ - 1) * n);
   const auto find_in = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fenchel/base/sum.hpp"
+#include "fenchel/data/column_ranges.hpp"
 #include "fenchel/kernel/class_rows.hpp"
 
 namespace fenchel::solver {
@@ -13,41 +14,6 @@ constexpr std::size_t most_ranges = 8;
 // Entries of a piece for every number of its accumulator.
 constexpr double entries_repaid = 32.0;
 constexpr std::size_t rows_at_once = 64;
-
-template <class Value>
-std::pair<data::SparseRow<Value>, std::size_t> columns_between(const data::SparseRow<Value>& row, std::size_t begin,
-                                                               std::size_t end) {
-  const auto from = std::lower_bound(row.columns.begin(), row.columns.end(), begin);
-  const auto to = std::lower_bound(from, row.columns.end(), end);
-  const auto skipped = static_cast<std::size_t>(from - row.columns.begin());
-  const auto count = static_cast<std::size_t>(to - from);
-  return {{row.columns.subspan(skipped, count), row.values.subspan(skipped, count)}, 0};
-}
-// The rest of a dense row counts its columns from 0 again.
-template <class Value>
-std::pair<data::DenseRow<Value>, std::size_t> columns_between(const data::DenseRow<Value>& row, std::size_t begin,
-                                                              std::size_t end) {
-  return {{row.values.subspan(begin, end - begin)}, begin};
-}
-
-std::vector<std::size_t> column_ranges(const data::Matrix& matrix) {
-  return std::visit(
-      [](const auto& m) {
-        std::vector<std::size_t> counts(m.cols(), 0);
-        for (std::size_t i = 0; i < m.rows(); ++i) {
-          m.row(i).for_each([&](std::size_t j, double /*x*/) { ++counts[j]; });
-        }
-        std::vector<std::size_t> bounds{0};
-        std::size_t sum = 0;
-        for (std::size_t j = 0; j < counts.size() && bounds.size() < most_ranges; ++j) {
-          sum += counts[j];
-          if (sum * most_ranges >= m.nonzeros() * bounds.size()) bounds.push_back(j + 1);
-        }
-        if (bounds.back() < counts.size()) bounds.push_back(counts.size());
-        return bounds;
-      },
-      matrix);
-}
 
 // Pieces of a list with about as many entries each.
 std::vector<std::size_t> row_pieces(const data::Matrix& matrix, std::span<const std::uint32_t> list,
@@ -75,7 +41,7 @@ std::vector<std::size_t> row_pieces(const data::Matrix& matrix, std::span<const 
 }  // namespace
 
 ClassSums::ClassSums(const data::Design& design, std::size_t classes, std::vector<std::uint32_t> rows)
-    : design_(design), stride_(kernel::padded(classes)), ranges_(column_ranges(design.matrix)) {
+    : design_(design), stride_(kernel::padded(classes)), ranges_(std::visit([](const auto& m) { return data::column_ranges(m, most_ranges); }, design.matrix)) {
   select(std::move(rows));
 }
 
@@ -117,7 +83,7 @@ void ClassSums::accumulate(std::span<const double> a, std::span<double> u, doubl
             std::fill(u.begin() + static_cast<std::ptrdiff_t>(begin * stride_),
                       u.begin() + static_cast<std::ptrdiff_t>(end * stride_), 0.0);
             for (const std::uint32_t i : rows_) {
-              const auto [part, skipped] = columns_between(m.row(i), begin, end);
+              const auto [part, skipped] = data::columns_between(m.row(i), begin, end);
               add(i, part, u.data() + skipped * stride_);
             }
           });

@@ -110,11 +110,11 @@ void MulticlassSdca::induce() {
     if (bias_step_ == 0.0) continue;
     for (std::size_t l = 0; l < k; ++l) sums[l].add(alpha[i * k + l]);
   }
-  w_.resize(problem_.dimension() * k);
-  map_.adjoint(alpha, w_);
+  LargeVector u(problem_.dimension() * k);
+  map_.adjoint(alpha, u);
   const double scale = plain_ ? inverse_l2_.front() : 1.0;
   for (std::size_t j = 0; j < problem_.dimension(); ++j) {
-    for (std::size_t l = 0; l < k; ++l) stored_[j * stride_ + l] = w_[j * k + l] * scale;
+    for (std::size_t l = 0; l < k; ++l) stored_[j * stride_ + l] = u[j * k + l] * scale;
   }
   for (std::size_t l = 0; l < b_.size(); ++l) b_[l] = center_[l] + bias_step_ * sums[l].total();
 }

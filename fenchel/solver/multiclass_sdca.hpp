@@ -64,11 +64,13 @@ class MulticlassSdca final : public MulticlassSolver {
  private:
   void set_start(const MulticlassStart& start);
   void induce();  // the stored weights from beta, removing the drift of incremental updates
-  void write_weights(std::span<const double> from);
+  void write_weights(std::span<const double> from, double factor, std::span<double> to) const;
   void take_stock(double gain);  // of the weights after a sweep that gained so much
-  void prepare_offer();          // the candidate's weights, and how good they are
+  void prepare_offer();          // which weights the candidate will have, and how good they are
+  [[nodiscard]] bool offers_mean() const;
   [[nodiscard]] bool offers_multiples() const;
-  void offer_best_multiple();  // of them
+  void find_best_multiple(std::span<const double> weights);
+  [[nodiscard]] LargeVector scores_of(std::span<const double> weights) const;
   [[nodiscard]] double dual_value() const;
   // What rows are worked on with, a block of them side by side with others.
   struct Block {
@@ -113,7 +115,6 @@ class MulticlassSdca final : public MulticlassSolver {
   LargeVector beta_;                     // rows x classes
   LargeVector stored_;                   // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
-  LargeVector w_;                        // of the next candidate, without padding
   LargeVector mean_;                     // of stored_ over the last epochs; empty: not needed
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
@@ -133,8 +134,8 @@ class MulticlassSdca final : public MulticlassSolver {
   double owed_ = 0.0;            // passes that candidates took
   double last_conjugate_ = 0.0;  // of the penalty, at the last weights
   std::uint64_t epoch_ = 0;
-  std::optional<std::uint64_t>
-      prepared_;  // the epoch whose offer stands in w_, until it goes with a candidate: another one makes it again
+  std::optional<std::uint64_t> prepared_;  // the epoch whose offer is known
+  double multiple_ = 1.0;                  // of the weights that are stored, or of their mean: the offer
 };
 
 }  // namespace fenchel::solver

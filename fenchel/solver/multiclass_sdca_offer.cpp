@@ -19,18 +19,20 @@ constexpr double least_newest = 1.0 / 3.0;  // share of the last weights in the 
 
 }  // namespace
 
-void MulticlassSdca::write_weights(std::span<const double> from) {
+// The weights, without padding, that `from` stands for, times a factor; in place, too.
+void MulticlassSdca::write_weights(std::span<const double> from, double factor, std::span<double> to) const {
   const std::size_t k = problem_.classes();
-  w_.resize(problem_.dimension() * k);
-  for_each_block(problem_.dimension(), [&](std::size_t begin, std::size_t end) {
+  const auto write = [&](std::size_t begin, std::size_t end) {
     for (std::size_t j = begin; j < end; ++j) {
       const penalty::Strength g = problem_.penalty[j];
       for (std::size_t l = 0; l < k; ++l) {
         const double stored = from[j * stride_ + l];
-        w_[j * k + l] = plain_ ? stored : g.conjugate_gradient(stored);
+        to[j * k + l] = plain_ ? factor * stored : g.conjugate_gradient(stored);
       }
     }
-  });
+  };
+  const bool closing_up = from.data() == to.data() && stride_ != k;  // then every feature goes where the one before has been
+  closing_up ? write(0, problem_.dimension()) : for_each_block(problem_.dimension(), write);
 }
 
 // Their mean, over many epochs where these gain little by little, of the last ones alone where every epoch gains far less than the
@@ -40,7 +42,6 @@ void MulticlassSdca::take_stock(double gain) {
   last_gain_ = gain;
   const bool first = mean_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss);
   if (first) mean_.resize(stored_.size());
-  if (!plain_) write_weights(stored_);
   const std::size_t k = problem_.classes();
   const auto sum = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& local) {
     const double* const stored = &stored_[j * stride_];
@@ -51,10 +52,13 @@ void MulticlassSdca::take_stock(double gain) {
       }
     }
     // g*(u) = (l2/2) w^2 at u = g'(w), which under a plain l2 penalty is the penalty itself, too.
-    const double* const w = plain_ ? stored : &w_[j * k];
+    const penalty::Strength g = problem_.penalty[j];
     double square = 0.0;
-    for (std::size_t l = 0; l < k; ++l) square += w[l] * w[l];
-    local.add(0.5 * problem_.penalty[j].l2 * square);
+    for (std::size_t l = 0; l < k; ++l) {
+      const double w = plain_ ? stored[l] : g.conjugate_gradient(stored[l]);
+      square += w * w;
+    }
+    local.add(0.5 * g.l2 * square);
   });
   last_conjugate_ = sum.total();
 }
@@ -71,22 +75,38 @@ double MulticlassSdca::dual_value() const {
       problem_.loss);
 }
 
+// Of all rows, padded like the weights.
+LargeVector MulticlassSdca::scores_of(std::span<const double> weights) const {
+  LargeVector z(problem_.rows() * stride_);
+  const double constant = problem_.design.constant;
+  const double* const last = weights.data() + (problem_.dimension() - 1) * stride_;
+  std::visit(
+      [&](const auto& rows) {
+        for_each_block(problem_.rows(), [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            double* const scores = z.data() + i * stride_;
+            kernel::row_scores(rows.row(i), kernel::detail::PlainWeights{}, weights.data(), stride_, scores);
+            for (std::size_t l = 0; constant != 0.0 && l < stride_; ++l) scores[l] += constant * last[l];
+          }
+        });
+      },
+      problem_.design.matrix);
+  return z;
+}
+
 // Where the classes can be separated at almost no loss, the weights miss most margins by a little, and pay for it at every row:
 // a multiple of them does not. It takes a pass, after which the gap is known, up to rounding.
-void MulticlassSdca::offer_best_multiple() {
-  const std::size_t k = problem_.classes();
-  LargeVector z(problem_.rows() * k);
-  map_.margins(w_, z);
+void MulticlassSdca::find_best_multiple(std::span<const double> weights) {
+  const LargeVector z = scores_of(weights);
   owed_ += 1.0;
   const auto squares = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& sum) {
     double square = 0.0;
-    for (std::size_t l = 0; l < k; ++l) square += w_[j * k + l] * w_[j * k + l];
+    for (std::size_t l = 0; l < stride_; ++l) square += weights[j * stride_ + l] * weights[j * stride_ + l];
     sum.add(square);
   });
-  const Multiple best = ClassModel(problem_, k).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
-  for_each_block(w_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t e = begin; e < end; ++e) w_[e] *= best.factor;
-  });
+  const Multiple best =
+      ClassModel(problem_, stride_).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
+  multiple_ = best.factor;
   const double gap = best.value - dual_value();
   if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;
   credit_ = std::clamp(credit_ * (gap / estimate_.gap), least_credit, most_credit);
@@ -95,17 +115,29 @@ void MulticlassSdca::offer_best_multiple() {
 
 bool MulticlassSdca::offers_multiples() const { return cornered_ && plain_ && center_.empty(); }
 
+bool MulticlassSdca::offers_mean() const { return !mean_.empty() && !stationary_; }
+
 void MulticlassSdca::prepare_offer() {
   if (prepared_ == epoch_) return;
   prepared_ = epoch_;
-  write_weights(mean_.empty() || stationary_ ? stored_ : mean_);
-  if (offers_multiples() && !stationary_) offer_best_multiple();
+  multiple_ = 1.0;
+  if (offers_multiples() && !stationary_) find_best_multiple(offers_mean() ? mean_ : stored_);
 }
 
+// The mean goes with it, and begins anew: new memory takes longer than the weights do.
 problem::MulticlassCandidate MulticlassSdca::candidate() {
   prepare_offer();
-  prepared_.reset();  // the weights go with the offer
-  auto own = std::make_unique<LargeVector>(std::move(w_));
+  prepared_.reset();
+  auto own = std::make_unique<LargeVector>();
+  const std::size_t size = problem_.dimension() * problem_.classes();
+  if (offers_mean()) {
+    *own = std::exchange(mean_, LargeVector());
+    write_weights(*own, multiple_, *own);
+    own->resize(size);
+  } else {
+    own->resize(size);
+    write_weights(stored_, multiple_, *own);
+  }
   return {.w = *own, .b = center_, .beta = beta_, .own = std::move(own)};
 }
 
