@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 
 namespace fenchel::solver {
@@ -19,17 +20,45 @@ constexpr bool sparse = requires(const Rows& rows) {
   rows.offsets;
 };
 
-// Entries of every column.
+// Shares rows out to threads in parts that are worth a task, however few rows there are.
+template <class Work>
+void in_parts(std::size_t rows, Work&& work) {
+  constexpr std::size_t parts = 64;
+  parallel_for(parts, [&](std::size_t part) { work(part * rows / parts, (part + 1) * rows / parts); });
+}
+
+// Entries of every column, counted by so many threads, which share rows out.
 std::vector<std::uint32_t> count_entries(const data::Matrix& matrix) {
-  std::vector<std::uint32_t> counts(data::cols(matrix), 0);
+  const std::size_t parts = threads();
+  std::vector<std::vector<std::uint32_t>> counts(parts);
   std::visit(
       [&](const auto& rows) {
-        for (std::size_t i = 0; i < rows.rows(); ++i) {
-          rows.row(i).for_each([&](std::size_t j, double /*x*/) { ++counts[j]; });
-        }
+        parallel_for(parts, [&](std::size_t part) {
+          counts[part].assign(rows.cols(), 0);
+          for (std::size_t i = part * rows.rows() / parts; i < (part + 1) * rows.rows() / parts; ++i) {
+            rows.row(i).for_each([&](std::size_t j, double /*x*/) { ++counts[part][j]; });
+          }
+        });
       },
       matrix);
-  return counts;
+  for (std::size_t part = 1; part < parts; ++part) {
+    for (std::size_t j = 0; j < counts[part].size(); ++j) counts.front()[j] += counts[part][j];
+  }
+  return std::move(counts.front());
+}
+
+// The length of a row's part in columns with a single entry; 0 where there is none.
+template <class Row>
+double rare_norm(const Row& row, std::span<const std::uint32_t> entries) {
+  double largest = 0.0, squares = 0.0;
+  row.for_each([&](std::size_t j, double x) {
+    if (entries[j] == 1) largest = std::max(largest, std::fabs(x));
+  });
+  if (!(largest > 0.0)) return 0.0;
+  row.for_each([&](std::size_t j, double x) {
+    if (entries[j] == 1) squares += (x / largest) * (x / largest);  // x^2 might underflow
+  });
+  return largest * std::sqrt(squares);
 }
 
 }  // namespace
@@ -60,36 +89,46 @@ FoldedColumns::FoldedColumns(const problem::MulticlassProblem& asked, std::span<
   std::visit([&](const auto& rows) { fold(rows, entries); }, asked.design.matrix);
 }
 
+// A row keeps its entries in columns with several, and then has one for the others. First every row says how many entries that makes,
+// then each is written to its place.
 template <class Rows>
 void FoldedColumns::fold(const Rows& rows, std::span<const std::uint32_t> entries) {
-  offsets_.assign(1, 0);
-  offsets_.reserve(rows.rows() + 1);
-  indexes_.reserve(rows.nonzeros());
-  values_.reserve(rows.nonzeros());
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const auto row = rows.row(i);
-    double largest = 0.0, squares = 0.0;
-    row.for_each([&](std::size_t j, double x) {
-      if (entries[j] > 1) {
-        indexes_.push_back(places_[j].column);
-        values_.push_back(x);
-      } else {
-        largest = std::max(largest, std::fabs(x));
-      }
-    });
-    if (largest > 0.0) {
-      row.for_each([&](std::size_t j, double x) {
-        if (entries[j] == 1) squares += (x / largest) * (x / largest);  // x^2 might underflow
-      });
-      const double norm = largest * std::sqrt(squares);
-      row.for_each([&](std::size_t j, double x) {
-        if (entries[j] == 1) places_[j] = {.column = static_cast<std::uint32_t>(columns_), .factor = x / norm};
-      });
-      indexes_.push_back(static_cast<std::uint32_t>(columns_++));
-      values_.push_back(norm);
+  const std::size_t n = rows.rows();
+  LargeVector norms(n);
+  offsets_.resize(n + 1);
+  offsets_[0] = 0;
+  in_parts(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto row = rows.row(i);
+      norms[i] = rare_norm(row, entries);
+      offsets_[i + 1] = norms[i] > 0.0 ? 1 : 0;
+      row.for_each([&](std::size_t j, double /*x*/) { offsets_[i + 1] += entries[j] > 1 ? 1 : 0; });
     }
-    offsets_.push_back(indexes_.size());
+  });
+  LargeList columns(n);  // of the rows' own entries
+  for (std::size_t i = 0; i < n; ++i) {
+    offsets_[i + 1] += offsets_[i];
+    columns[i] = static_cast<std::uint32_t>(columns_);
+    columns_ += norms[i] > 0.0 ? 1 : 0;
   }
+  indexes_.resize(offsets_.back());
+  values_.resize(offsets_.back());
+  in_parts(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::size_t place = offsets_[i];
+      rows.row(i).for_each([&](std::size_t j, double x) {
+        if (entries[j] > 1) {
+          indexes_[place] = places_[j].column;
+          values_[place++] = x;
+        } else if (norms[i] > 0.0) {
+          places_[j] = {.column = columns[i], .factor = x / norms[i]};
+        }
+      });
+      if (!(norms[i] > 0.0)) continue;
+      indexes_[place] = columns[i];
+      values_[place] = norms[i];
+    }
+  });
 }
 
 problem::MulticlassProblem FoldedColumns::problem() const {

@@ -48,8 +48,8 @@ class FoldedColumns {
   std::vector<Place> places_;  // of the columns asked, without the constant one
   std::size_t columns_ = 0;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> indexes_;
-  std::vector<double> values_;
+  LargeList indexes_;
+  LargeVector values_;
 };
 
 // A solver of the problem on folded columns, seen as one of the problem asked. It starts from duals.
