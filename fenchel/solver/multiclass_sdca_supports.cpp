@@ -17,7 +17,7 @@ namespace {
 // than 0.05 on letter.scale, and as much on usps.
 constexpr int most_support_sweeps = 50;
 constexpr double part_of_mean_gain = 0.05;
-constexpr double part_without_gaps = 0.003;
+constexpr double part_without_gaps = 0.001;
 // Sides of fewer rows than some dozens are not worth waiting for one another.
 constexpr double rows_for_rounds = 600.0;
 // Starting a thread takes as long as some hundred thousand products with weights.
