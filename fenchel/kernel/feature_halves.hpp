@@ -63,8 +63,7 @@ struct FeatureHalves {
   }
   // Of rows whose features are never halved.
   template <class Value>
-  static data::DenseRow<Value> half_of(const data::DenseRow<Value>& row, std::size_t /*split*/,
-                                       Half /*half*/) {
+  static data::DenseRow<Value> half_of(const data::DenseRow<Value>& row, std::size_t /*split*/, Half /*half*/) {
     return row;
   }
 };

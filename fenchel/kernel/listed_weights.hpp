@@ -151,7 +151,8 @@ class WeightsByClass {
       const std::span<const std::uint32_t> list = lists.subspan(visit.first, visit.listed);
       double* const to = scores.data() + visit.first;
       score_entries(visit.row.values, list, to);
-      for (std::size_t l = 0; state_.constant != 0.0 && l < list.size(); ++l) to[l] += last(list[l]) * state_.constant;
+      for (std::size_t l = 0; state_.constant != 0.0 && l < list.size(); ++l)
+        to[l] += last(list[l]) * state_.constant;
     }
   }
   template <class Row>
@@ -189,7 +190,8 @@ class WeightsByClass {
     for (std::size_t l = 0; l < state_.b.size(); ++l) visit(state_.b[l], bias(l));
   }
 
-  static constexpr std::size_t line = 8;  // of memory, which lies between classes: threads that work on different ones never share any
+  static constexpr std::size_t line =
+      8;  // of memory, which lies between classes: threads that work on different ones never share any
 
   const MulticlassSweepState& state_;
   std::size_t features_, pitch_;

@@ -164,9 +164,9 @@ namespace detail {
   const double top = centres(y, a, q, scale, beta, mu.data());
   const double least = std::max(C / (1.0 + C) * top, top - 1.0);
   std::size_t count = 0;
-  for (std::size_t j = 0; j < mu.size(); ++j) {
-    scratch[count] = mu[j];
-    count += mu[j] > least ? 1 : 0;
+  for (const double m : mu) {
+    scratch[count] = m;
+    count += m > least ? 1 : 0;
   }
   cut(mu, projection::dual_threshold(scratch.first(count), C));
 }

@@ -41,7 +41,9 @@ std::vector<std::size_t> row_pieces(const data::Matrix& matrix, std::span<const 
 }  // namespace
 
 ClassSums::ClassSums(const data::Design& design, std::size_t classes, std::vector<std::uint32_t> rows)
-    : design_(design), stride_(kernel::padded(classes)), ranges_(std::visit([](const auto& m) { return data::column_ranges(m, most_ranges); }, design.matrix)) {
+    : design_(design),
+      stride_(kernel::padded(classes)),
+      ranges_(std::visit([](const auto& m) { return data::column_ranges(m, most_ranges); }, design.matrix)) {
   select(std::move(rows));
 }
 

@@ -127,7 +127,7 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
   std::unique_ptr<Duo> duo_;           // none where one thread is there, or is better
   int alone_ = 0;                      // sweeps over rows that go without it
-  LargeVector beta_before_;                                   // of the rows that blocks work on
+  LargeVector beta_before_;            // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave

@@ -31,7 +31,8 @@ void MulticlassSdca::write_weights(std::span<const double> from, double factor, 
       }
     }
   };
-  const bool closing_up = from.data() == to.data() && stride_ != k;  // then every feature goes where the one before has been
+  const bool closing_up =
+      from.data() == to.data() && stride_ != k;  // then every feature goes where the one before has been
   closing_up ? write(0, problem_.dimension()) : for_each_block(problem_.dimension(), write);
 }
 
@@ -104,8 +105,7 @@ void MulticlassSdca::find_best_multiple(std::span<const double> weights) {
     for (std::size_t l = 0; l < stride_; ++l) square += weights[j * stride_ + l] * weights[j * stride_ + l];
     sum.add(square);
   });
-  const Multiple best =
-      ClassModel(problem_, stride_).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
+  const Multiple best = ClassModel(problem_, stride_).best_multiple(z, squares.total() / (2 * inverse_l2_.front()));
   multiple_ = best.factor;
   const double gap = best.value - dual_value();
   if (!(gap > 0.0 && estimate_.gap > 0.0 && std::isfinite(estimate_.gap))) return;

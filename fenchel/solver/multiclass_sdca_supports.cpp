@@ -107,7 +107,8 @@ class SupportRounds {
   struct alignas(128) Side {
     Side(const Rows& rows, const Loss& loss, kernel::WeightsByClass& weights, kernel::MulticlassSweepState& state,
          kernel::ClassSupports& supports, Random& seeds)
-        : sweep(rows, loss, weights, state, supports), random(seeds.below(std::numeric_limits<std::uint64_t>::max())) {}
+        : sweep(rows, loss, weights, state, supports),
+          random(seeds.below(std::numeric_limits<std::uint64_t>::max())) {}
     void visit(ClassRounds::Places& places, double least_gain) {
       random.shuffle(std::span(places));
       work += sweep.run(places, least_gain);
@@ -123,7 +124,8 @@ class SupportRounds {
   // Without rounds.
   void finish(int times, double least_gain) {
     for (const auto& sides : places_.rounds) {
-      for (const ClassRounds::Places& places : sides) places_.rest.insert(places_.rest.end(), places.begin(), places.end());
+      for (const ClassRounds::Places& places : sides)
+        places_.rest.insert(places_.rest.end(), places.begin(), places.end());
     }
     for (; times > 0 && !places_.rest.empty(); --times) visit_rest(least_gain);
   }

@@ -83,6 +83,19 @@ TEST_F(ClassSupportsOfRows, GoBackToWhereTheyCameFrom) {
   EXPECT_EQ(beta_, expected);
 }
 
+TEST_F(ClassSupportsOfRows, AreArrangedInAnyOrder) {
+  gather({2, 0, 1});
+  supports_.arrange(std::vector<std::uint32_t>{2, 0, 1});
+  ASSERT_EQ(supports_.rows.size(), 3U);
+  EXPECT_EQ(supports_.rows[0].row, 1U);
+  EXPECT_EQ(supports_.rows[1].row, 2U);
+  EXPECT_TRUE(labels_of(0).empty());
+  EXPECT_EQ(labels_of(1), (std::vector<std::uint32_t>{0, 2, 3}));
+  EXPECT_EQ(duals_of(2), (std::vector<double>{0.2, 0.3}));
+  supports_.scatter(state_);
+  EXPECT_EQ(beta_, all);
+}
+
 TEST_F(ClassSupportsOfRows, AreGatheredAnew) {
   gather({2, 0, 1});
   gather({3});

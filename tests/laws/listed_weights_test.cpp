@@ -2,12 +2,14 @@
 #include "fenchel/kernel/listed_weights.hpp"
 
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "fenchel/base/random.hpp"
+#include "fenchel/kernel/class_supports.hpp"
 
 namespace fenchel::kernel {
 namespace {
@@ -21,6 +23,14 @@ struct Listed {
 
 constexpr double constant_value = 2.5;
 
+// What a sweep tells of a row.
+template <class Row>
+struct Visit {
+  const ClassSupports::Row* support;
+  Row row;
+  std::size_t first, listed;
+};
+
 template <class Weights, class Row>
 Listed work(const Row& row, bool constant, std::vector<double> stored, const std::vector<std::uint32_t>& list,
             const std::vector<double>& change) {
@@ -32,7 +42,14 @@ Listed work(const Row& row, bool constant, std::vector<double> stored, const std
   state.constant = constant ? constant_value : 0.0;
   {
     Weights weights(state);
-    score(weights, row, list, result.scores);
+    // Two visits at once, side by side.
+    const ClassSupports::Row support;
+    const std::size_t half = list.size() / 2;
+    std::vector<Visit<Row>> visits;
+    if (half > 0) visits.push_back({.support = &support, .row = row, .first = 0, .listed = half});
+    visits.push_back({.support = &support, .row = row, .first = half, .listed = list.size() - half});
+    weights.score(std::span<const Visit<Row>>(visits), std::span<const std::uint32_t>(list),
+                  std::span(result.scores));
     weights.add(0, row, list, change.data());
   }
   result.stored = std::move(stored);
@@ -40,8 +57,8 @@ Listed work(const Row& row, bool constant, std::vector<double> stored, const std
 }
 
 template <class Row>
-Listed by_the_sums(const Row& row, bool constant, std::vector<double> stored, const std::vector<std::uint32_t>& list,
-                   const std::vector<double>& change) {
+Listed by_the_sums(const Row& row, bool constant, std::vector<double> stored,
+                   const std::vector<std::uint32_t>& list, const std::vector<double>& change) {
   Listed result{.scores = std::vector<double>(list.size()), .stored = {}};
   for (std::size_t l = 0; l < list.size(); ++l) {
     const auto use = [&](std::size_t j, double x) {
@@ -86,6 +103,29 @@ void check(std::size_t features, bool constant) {
     expect_same(work<WeightsByClass>(sparse, constant, stored, list, change), wanted);
     expect_same(work<WeightsByClass>(dense, constant, stored, list, change), wanted);
   }
+}
+
+// Where they are copied, the biases are, too, and go back.
+template <class Weights>
+void check_biases() {
+  std::vector<double> stored(3 * padded(class_count), 1.0), b{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
+  MulticlassSweepState state;
+  state.classes = class_count;
+  state.stride = padded(class_count);
+  state.stored = stored;
+  state.b = b;
+  {
+    Weights weights(state);
+    EXPECT_EQ(weights.bias(4), 4.0);
+    weights.bias(4) += 0.5;
+  }
+  EXPECT_EQ(b, (std::vector<double>{0.0, 1.0, 2.0, 3.0, 4.5, 5.0, 6.0}));
+  EXPECT_EQ(stored, std::vector<double>(3 * padded(class_count), 1.0));
+}
+
+TEST(ListedWeights, HoldTheBiases) {
+  check_biases<WeightsByFeature>();
+  check_biases<WeightsByClass>();
 }
 
 TEST(ListedWeights, ScoreAndChangeAsTheSumsSay) {

@@ -190,6 +190,43 @@ TEST(MulticlassSdcaParallel, ThreadsInStepHaveTheBitsOfOne) {
   }
 }
 
+// Rows without gaps, so many that two threads sweep over supports that have no class in common.
+TEST(MulticlassSdcaParallel, RoundsHaveTheBitsOfOneThread) {
+  struct Way {
+    loss::AnyVector loss;
+    registry::Bias bias;
+  };
+  for (const Way& way : {Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::none},
+                         Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::free},
+                         Way{.loss = loss::SmoothMulticlassHinge{}, .bias = registry::Bias::regularized}}) {
+    Case setup = multiclass_case(way.loss, 1000, 20, 9, Storage::dense64, 41);
+    setup.settings.lambda = 1e-3;
+    setup.settings.bias = way.bias;
+    const data::Dataset dataset = dataset_of(setup);
+    const registry::Plan plan(dataset, setup.settings);
+    const problem::MulticlassProblem problem = plan.multiclass();
+    const problem::MulticlassCertifier certifier(problem);
+    const auto run = [&](std::size_t threads) {
+      const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+      solver::MulticlassSdca sdca(problem, {}, {});
+      double last = -infinity;
+      for (int step = 0; step < 3; ++step) {
+        sdca.step();
+        if (way.bias == registry::Bias::free) continue;  // exact feasibility takes long
+        const double value = certifier.dual(sdca.candidate().beta).value;
+        EXPECT_GE(value, last - 1e-13 * (1 + std::fabs(last))) << "step " << step;
+        last = value;
+      }
+      const problem::MulticlassCandidate offered = sdca.candidate();
+      std::vector<double> all(offered.w.begin(), offered.w.end());
+      all.insert(all.end(), offered.b.begin(), offered.b.end());
+      all.insert(all.end(), offered.beta.begin(), offered.beta.end());
+      return all;
+    };
+    EXPECT_EQ(run(1), run(2)) << loss::name(loss::Chosen(way.loss));
+  }
+}
+
 // Both halves have half of the entries, up to those of the feature between them, and every row is cut at the same feature.
 TEST(FeatureSplits, CutEveryRowAtTheFeatureInTheMiddle) {
   const data::Dataset dataset = dataset_of(multiclass_case(loss::Softmax{}, 200, 31, 3, Storage::csr64, 33));
