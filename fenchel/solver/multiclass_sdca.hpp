@@ -126,8 +126,10 @@ class MulticlassSdca final : public MulticlassSolver {
   SupportAscent ascent_;
   std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
   std::unique_ptr<Duo> duo_;           // none where one thread is there, or is better
-  int alone_ = 0;                      // sweeps over rows that go without it
-  LargeVector beta_before_;            // of the rows that blocks work on
+  // Sweeps over rows that go without it where it hardly got to run; twice as many each time that this happens again.
+  static constexpr int least_alone = 4, most_alone = 256;
+  int alone_ = 0, next_alone_ = least_alone;
+  LargeVector beta_before_;  // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave

@@ -20,8 +20,6 @@ constexpr double copies_repaid = 4.0;
 constexpr double least_work = 1 << 20;
 // Threads in step exchange scores at every row, which takes a quarter of a microsecond: rows are long enough from so many products on.
 constexpr double least_products_in_step = 1000.0;
-// Where the other thread hardly got to run, so many sweeps over rows go without it.
-constexpr int sweeps_alone = 4;
 
 }  // namespace
 
@@ -151,7 +149,8 @@ bool MulticlassSdca::in_one_piece() const {
 
 void MulticlassSdca::run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow) {
   const bool paid = duo_->run([&](std::size_t side) { side == 0 ? lead() : follow(); });
-  if (!paid) alone_ = sweeps_alone;
+  if (!paid) alone_ = next_alone_;
+  next_alone_ = paid ? least_alone : std::min(2 * next_alone_, most_alone);
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& state) {
