@@ -1,5 +1,6 @@
 #include "fenchel/base/duo.hpp"
 
+#include <system_error>
 #include <thread>
 
 #include "fenchel/base/clock.hpp"
@@ -20,23 +21,52 @@ int present_processor() {
 #endif
 }
 
-// Linux may start a thread beside the one that started it, and leave both there for dozens of milliseconds while another processor is idle:
-// threads that wait for each other all the time look as if they were one. Here this thread leaves it to the other one.
-void leave_processor([[maybe_unused]] int taken) {
+// Those that this thread may run on. Linux may wake a thread beside the one that woke it, and leave both there for dozens of milliseconds
+// while another processor is idle: threads that wait for each other all the time look as if they were one. So one leaves it to the
+// other one.
+class Processors {
+ public:
 #if defined(__linux__)
-  cpu_set_t allowed;
-  if (taken < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
-  CPU_CLR(taken, &allowed);
-  (void)sched_setaffinity(0, sizeof allowed, &allowed);  // where this fails, both share it as before
+  Processors() { known_ = sched_getaffinity(0, sizeof all_, &all_) == 0 && CPU_COUNT(&all_) > 1; }
+  void leave(int taken) const {
+    if (!known_ || taken < 0) return;
+    cpu_set_t others = all_;
+    CPU_CLR(taken, &others);
+    (void)sched_setaffinity(0, sizeof others, &others);  // where this fails, both share it as before
+  }
+
+ private:
+  cpu_set_t all_{};
+  bool known_ = false;
+#else
+  void leave(int /*taken*/) const {}
 #endif
-}
+};
 
 }  // namespace
+
+std::unique_ptr<Duo> Duo::start(std::size_t length) {
+  std::unique_ptr<Duo> duo(new Duo(length));
+  try {
+    duo->other_ = std::thread([&duo = *duo] { duo.serve(); });
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  return duo;
+}
 
 Duo::Duo(std::size_t length) {
   for (Side& side : sides_) {
     for (std::vector<double>& message : side.messages) message.resize(length);
   }
+}
+
+Duo::~Duo() {
+  if (!other_.joinable()) return;
+  work_ = nullptr;
+  ++begun_;
+  begun_.notify_one();
+  other_.join();
 }
 
 bool Duo::run(FunctionRef<void(std::size_t)> work) {
@@ -46,13 +76,26 @@ bool Duo::run(FunctionRef<void(std::size_t)> work) {
     side.sent.store(0, std::memory_order_relaxed);
   }
   const Stopwatch clock;
-  std::thread other([&, taken = present_processor()]() noexcept {
-    leave_processor(taken);
-    work(1);
-  });
+  work_ = &work;
+  taken_ = present_processor();
+  const std::uint32_t before = done_.load(std::memory_order_acquire);
+  begun_.fetch_add(1, std::memory_order_release);
+  begun_.notify_one();
   [&]() noexcept { work(0); }();
-  other.join();
+  done_.wait(before, std::memory_order_acquire);
   return sides_[0].waited + sides_[1].waited < 0.5 * clock.seconds();
+}
+
+void Duo::serve() {
+  const Processors allowed;
+  for (std::uint32_t runs = 0;; ++runs) {
+    begun_.wait(runs, std::memory_order_acquire);
+    if (work_ == nullptr) return;
+    allowed.leave(taken_);
+    [&]() noexcept { (*work_)(1); }();
+    done_.fetch_add(1, std::memory_order_release);
+    done_.notify_one();
+  }
 }
 
 // The other thread does not run now, or not for long: it gets the processor.

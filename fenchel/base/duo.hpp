@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "fenchel/base/parallel.hpp"
@@ -15,10 +17,13 @@ namespace fenchel {
 
 class Duo {
  public:
-  // Messages have so many numbers at most.
-  explicit Duo(std::size_t length);
+  // Messages have so many numbers at most. None where the system has no second thread to give.
+  static std::unique_ptr<Duo> start(std::size_t length);
+  ~Duo();
+  Duo(const Duo&) = delete;
+  Duo& operator=(const Duo&) = delete;
 
-  // Calls work(0) here and work(1) on a thread of its own. Both exchange equally often and throw nothing. Returns whether that was
+  // Calls work(0) here and work(1) on the other thread. Both exchange equally often and throw nothing. Returns whether that was
   // quicker than one after the other, as far as waiting tells: on a busy machine one of them may hardly get to run.
   [[nodiscard]] bool run(FunctionRef<void(std::size_t)> work);
 
@@ -27,7 +32,7 @@ class Duo {
     Side& own = sides_[side];
     return own.messages[own.turn % 2];
   }
-  // Sends it, waits for the other side's and returns that, which stays until the next one is received.
+  // Sends it, waits for the other side's and returns that, which stays until the next exchange.
   std::span<const double> exchange(std::size_t side) {
     Side& own = sides_[side];
     Side& other = sides_[1 - side];
@@ -45,23 +50,32 @@ class Duo {
   }
 
  private:
-  // Messages are written in turns: the one of the turn before may still be read.
+  // What the other side reads, what changes at every turn and what it waits for lie in lines of memory of their own. Messages are
+  // written in turns: the one of the turn before may still be read.
   struct alignas(128) Side {
     std::array<std::vector<double>, 2> messages;
-    std::uint64_t turn = 0;
+    alignas(128) std::uint64_t turn = 0;
     double waited = 0.0;  // seconds of long waits
     alignas(128) std::atomic<std::uint64_t> sent = 0;
   };
   static constexpr int most_looks = 2000;  // some tens of microseconds
 
+  explicit Duo(std::size_t length);
   static void pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
 #endif
   }
   static void wait_long(Side& own, const Side& other);
+  void serve();  // what the other thread does
 
   std::array<Side, 2> sides_;
+  const FunctionRef<void(std::size_t)>* work_ = nullptr;  // of the present run; null: there is no more
+  int taken_ = -1;                                        // the processor of the thread that runs it
+  std::atomic<std::uint32_t> begun_ = 0, done_ = 0;       // runs
+  std::thread other_;
 };
 
 }  // namespace fenchel

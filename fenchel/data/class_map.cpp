@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fenchel/base/large_vector.hpp"
 #include "fenchel/base/parallel.hpp"
@@ -12,8 +13,16 @@
 namespace fenchel::data {
 namespace {
 
-// Bands of columns in X' A: so many at most, and so many columns at least.
-constexpr std::size_t most_bands = 8, least_columns_in_band = 8;
+constexpr double smallest_normal = std::numeric_limits<double>::min();
+
+// Bands of columns in X' A. Smaller ones stay near the thread that sums them up, but each goes through all of A, where a number takes a
+// fourth as long as one of X: so many at most while that is the smaller part, and one a thread in any case.
+std::size_t bands_for(const Matrix& matrix, std::size_t classes) {
+  constexpr std::size_t most_bands = 8, least_columns = 4;
+  const std::size_t repaid = 4 * nonzeros(matrix) / (rows(matrix) * classes + 1);
+  return std::clamp<std::size_t>(cols(matrix) / least_columns, 1,
+                                 std::max(threads(), std::min(most_bands, repaid)));
+}
 
 // Blocks of rows that are worth a task of their own, however few rows there are.
 template <class Work>
@@ -30,17 +39,13 @@ void for_each_entry(const Row& row, const Design& design, Visit&& visit) {
   if (design.constant != 0.0) visit(design.cols() - 1, design.constant);
 }
 
-// A number of a row of A that is not 0. They are listed where they are so few that going through the list is the shorter way.
-struct Factor {
-  std::size_t place;
-  double value;
-};
-bool list_factors(std::span<const double> row, std::vector<Factor>& list) {
-  list.clear();
-  for (std::size_t l = 0; l < row.size() && list.size() <= row.size() / 4; ++l) {
-    if (row[l] != 0.0) list.push_back({.place = l, .value = row[l]});
+// Lists the places of the numbers of a row of A that are not 0, unless these are so many that going through the row is the shorter way.
+bool list_places(std::span<const double> row, std::vector<std::size_t>& places) {
+  places.clear();
+  for (std::size_t l = 0; l < row.size() && places.size() <= row.size() / 4; ++l) {
+    if (row[l] != 0.0) places.push_back(l);
   }
-  return list.size() <= row.size() / 4;
+  return places.size() <= row.size() / 4;
 }
 
 double largest_magnitude(const double* values, std::size_t count) {
@@ -115,7 +120,6 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
       design_.matrix);
 }
 
-// A band of columns is summed by one thread over all rows, and is small enough to stay near it.
 void ClassMap::adjoint(std::span<const double> a, std::span<double> u) const { sum_bands(a, u, {}); }
 
 void ClassMap::adjoint(std::span<const double> a, std::span<double> u, std::span<double> error) const {
@@ -129,33 +133,36 @@ void ClassMap::adjoint(std::span<const double> a, std::span<double> u, std::span
   });
 }
 
-// u = X' A, and of every column, where there is room for them, the sum of its magnitudes times the largest of each row of A.
+// u = X' A, and of every column, where there is room for them, the sum of its magnitudes times the largest of each row of A. How many
+// bands there are is nothing that the sums depend on.
 void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::span<double> magnitudes) const {
   const LargeVector largest = largest_magnitudes(a, classes_);
   std::visit(
       [&](const auto& m) {
-        const std::size_t bands = std::clamp<std::size_t>(m.cols() / least_columns_in_band, 1, most_bands);
+        const std::size_t bands = bands_for(design_.matrix, classes_);
         const std::vector<std::size_t> bounds = column_ranges(m, bands);
         parallel_for(bands, [&](std::size_t band) {
           const std::size_t first = bounds[band], end = bounds[band + 1];
           const std::size_t last = band + 1 == bands ? cols() : end;  // with the constant column
           std::fill_n(u.data() + first * classes_, (last - first) * classes_, 0.0);
           if (!magnitudes.empty()) std::fill_n(magnitudes.data() + first, last - first, 0.0);
-          std::vector<Factor> factors;
+          std::vector<std::size_t> places;
           for (std::size_t i = 0; i < m.rows(); ++i) {
             if (largest[i] == 0.0) continue;
             const std::span<const double> row_factors = a.subspan(i * classes_, classes_);
-            const bool few = list_factors(row_factors, factors);
+            const bool few = list_places(row_factors, places);
             const auto [part, skipped] = columns_between(m.row(i), first, end);
             const auto add = [&, before = skipped](std::size_t place, double x) {
               const std::size_t j = before + place;
               double* const sums = u.data() + j * classes_;
               if (few) {
-                for (const Factor& factor : factors) sums[factor.place] += x * factor.value;
+                for (const std::size_t l : places) sums[l] += x * row_factors[l];
               } else {
                 for (std::size_t l = 0; l < row_factors.size(); ++l) sums[l] += x * row_factors[l];
               }
-              if (!magnitudes.empty()) magnitudes[j] += std::fabs(x) * largest[i];
+              // A product that underflows is not 0.
+              if (!magnitudes.empty() && x != 0.0)
+                magnitudes[j] += std::max(std::fabs(x) * largest[i], smallest_normal);
             };
             part.for_each(add);
             if (design_.constant != 0.0 && last == cols()) add(last - 1 - skipped, design_.constant);

@@ -9,6 +9,7 @@
 #include "fenchel/data/column_ranges.hpp"
 
 namespace fenchel::data {
+
 ColumnBands::ColumnBands(const Matrix& matrix) {
   constexpr std::size_t columns_in_band = 8192, entries_in_band = 32, most_bands = 8;
   const bool sparse =

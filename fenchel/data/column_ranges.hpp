@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,14 +13,17 @@
 
 namespace fenchel::data {
 
-// The bounds of so many ranges, judged by a sample of the rows: columns are often numbered by how frequent they are. Ranges may be empty.
-template <class Rows>
-std::vector<std::size_t> column_ranges(const Rows& rows, std::size_t count) {
-  constexpr std::size_t most_sampled = 64;
-  const std::size_t sampled = std::min(most_sampled, rows.rows());
-  std::vector<std::size_t> columns;
+// The bounds of so many ranges, judged by a sample of the entries: columns are often numbered by how frequent they are. Ranges may be
+// empty.
+template <class Value>
+std::vector<std::size_t> column_ranges(const CsrRows<Value>& rows, std::size_t count) {
+  constexpr std::size_t most_rows = 64, most_in_row = 1024;
+  const std::size_t sampled = std::min(most_rows, rows.rows());
+  std::vector<std::uint32_t> columns;
   for (std::size_t k = 0; k < sampled; ++k) {
-    rows.row(k * rows.rows() / sampled).for_each([&](std::size_t j, double /*x*/) { columns.push_back(j); });
+    const std::span<const std::uint32_t> row = rows.row(k * rows.rows() / sampled).columns;
+    const std::size_t stride = 1 + row.size() / most_in_row;
+    for (std::size_t e = 0; e < row.size(); e += stride) columns.push_back(row[e]);
   }
   std::ranges::sort(columns);
   std::vector<std::size_t> bounds{0};
@@ -26,6 +31,13 @@ std::vector<std::size_t> column_ranges(const Rows& rows, std::size_t count) {
     bounds.push_back(columns.empty() ? 0 : columns[range * columns.size() / count]);
   }
   bounds.push_back(rows.cols());
+  return bounds;
+}
+
+template <class Value>
+std::vector<std::size_t> column_ranges(const DenseRows<Value>& rows, std::size_t count) {
+  std::vector<std::size_t> bounds;
+  for (std::size_t range = 0; range <= count; ++range) bounds.push_back(range * rows.cols() / count);
   return bounds;
 }
 

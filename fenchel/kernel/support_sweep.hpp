@@ -30,7 +30,9 @@ class SupportSweep {
         a_(state.classes),
         before_(state.classes),
         next_(state.classes),
-        scratch_(3 * state.classes) {}
+        scratch_(3 * state.classes) {
+    visits_.reserve(rows_ahead);
+  }
 
   // Visits the rows at these places of the supports and leaves those places whose rows gained so much and can gain more. Returns
   // the entries x classes looked at. Rows one after the other that have no class in common are scored at once.

@@ -1,6 +1,7 @@
 #include "fenchel/solver/class_rounds.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace fenchel::solver {

@@ -27,9 +27,11 @@ void in_parts(std::size_t rows, Work&& work) {
   parallel_for(parts, [&](std::size_t part) { work(part * rows / parts, (part + 1) * rows / parts); });
 }
 
-// Entries of every column, counted by so many threads, which share rows out.
+// Entries of every column, counted by threads that share rows out where these are long against the counts.
 std::vector<std::uint32_t> count_entries(const data::Matrix& matrix) {
-  const std::size_t parts = threads();
+  constexpr std::size_t entries_repaid = 4, most_parts = 8;
+  const std::size_t worth = data::nonzeros(matrix) / (entries_repaid * (data::cols(matrix) + 1));
+  const std::size_t parts = std::clamp<std::size_t>(worth, 1, std::min(threads(), most_parts));
   std::vector<std::vector<std::uint32_t>> counts(parts);
   std::visit(
       [&](const auto& rows) {
@@ -41,9 +43,11 @@ std::vector<std::uint32_t> count_entries(const data::Matrix& matrix) {
         });
       },
       matrix);
-  for (std::size_t part = 1; part < parts; ++part) {
-    for (std::size_t j = 0; j < counts[part].size(); ++j) counts.front()[j] += counts[part][j];
-  }
+  for_each_block(counts.front().size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t part = 1; part < parts; ++part) {
+      for (std::size_t j = begin; j < end; ++j) counts.front()[j] += counts[part][j];
+    }
+  });
   return std::move(counts.front());
 }
 

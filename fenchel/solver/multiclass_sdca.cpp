@@ -68,8 +68,9 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   }
   for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
   if (halves_pay()) splits_ = feature_splits(problem_.design.matrix);
-  const bool in_rounds = gapless_ && plain_ && cornered_ && in_one_piece();
-  if ((!splits_.empty() || in_rounds) && threads() > 1) duo_ = std::make_unique<Duo>(stride_ + problem_.classes());
+  // Two sides of a round have two classes each, at least.
+  const bool in_rounds = gapless_ && plain_ && cornered_ && in_one_piece() && problem_.classes() >= 4;
+  if ((!splits_.empty() || in_rounds) && threads() > 1) duo_ = Duo::start(stride_ + problem_.classes());
   set_start(start);
   if (!start.beta.empty()) induce();  // the weights of no dual variables are the zeros that are there
 }
@@ -151,7 +152,7 @@ double MulticlassSdca::step() {
   // Rows that rest are guessed to add nothing to the gap. The terms are the last weights': the running mean's gap is half theirs, or
   // less.
   estimate_ = {.gap = credit_ * report.visited_shares * sampled * report.sampled_terms + imbalance,
-               .scatter = mean_.empty() ? 1.6 : 0.8};
+               .scatter = mean_.empty() || scattered_ ? 1.6 : 0.8};
   estimate_.primal = plain_ && !cornered_  // nobody rests for long then, and the conjugates are dear
                          ? report.visited_shares * sampled * report.sampled_losses + last_conjugate_
                          : dual_value() + estimate_.gap;

@@ -14,10 +14,12 @@
 // epochs, where weights are few (support_ascent.hpp).
 //
 // Losses with corners: the dual comes near its optimum long before the last weights do, which go to and fro about theirs. The
-// candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp).
+// candidate's weights are a running mean over the last epochs, or a multiple of it (multiclass_sdca_offer.cpp), which begins anew with
+// every candidate.
 //
 // Where rows are long, and not in blocks, two threads sweep in step, each with the weights of half of the features
-// (feature_halves.hpp). One alone gets the same bits.
+// (feature_halves.hpp). Where rows have no gaps, two threads sweep over supports that have no class in common (class_rounds.hpp).
+// One alone gets the same bits.
 //
 // Blocks of rows are swept side by side and merged as in dual_ascent.hpp: their number comes from the data or --blocks,
 // never from the number of threads, and merging cannot lower the dual.
@@ -115,7 +117,8 @@ class MulticlassSdca final : public MulticlassSolver {
   LargeVector beta_;                     // rows x classes
   LargeVector stored_;                   // w under a plain l2 penalty, u otherwise; padded rows
   std::vector<double> l1_, inverse_l2_;  // of the features, or one for all
-  LargeVector mean_;                     // of stored_ over the last epochs; empty: not needed
+  LargeVector mean_;                     // of stored_ over the epochs since the last candidate; empty: not needed
+  bool scattered_ = false;               // whether it has the weights of one epoch only
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
   double bias_step_ = 0.0;

@@ -43,6 +43,7 @@ void MulticlassSdca::take_stock(double gain) {
   last_gain_ = gain;
   const bool first = mean_.empty() && std::holds_alternative<loss::MulticlassHinge>(problem_.loss);
   if (first) mean_.resize(stored_.size());
+  scattered_ = first;
   const std::size_t k = problem_.classes();
   const auto sum = block_sum<CompensatedSum>(problem_.dimension(), [&](std::size_t j, CompensatedSum& local) {
     const double* const stored = &stored_[j * stride_];

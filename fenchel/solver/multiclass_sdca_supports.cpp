@@ -71,7 +71,9 @@ class SupportRounds {
       : weights_(state),
         sides_{Side(rows, loss, weights_, state, supports, random),
                Side(rows, loss, weights_, state, supports, random)},
-        places_(class_rounds(supports, state.classes)) {}
+        places_(class_rounds(supports, state.classes)) {
+    places_.rest.reserve(supports.rows.size());
+  }
 
   // One thread does what both sides do, in an order in which they might.
   void run(int times, double least_gain) {

@@ -57,6 +57,7 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::
 
 kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepState state, Block& block) {
   kernel::MulticlassSweepReport report = run(state);
+  if (alone_ > 0) state.halves.duo = nullptr;  // from now on
   if (report.changed && plain_ && cornered_) sweep_support(state, block, report);
   return report;
 }
@@ -149,7 +150,7 @@ bool MulticlassSdca::in_one_piece() const {
 
 void MulticlassSdca::run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow) {
   const bool paid = duo_->run([&](std::size_t side) { side == 0 ? lead() : follow(); });
-  if (!paid) alone_ = next_alone_;
+  if (!paid) alone_ = 1 + next_alone_;  // the present one, too
   next_alone_ = paid ? least_alone : std::min(2 * next_alone_, most_alone);
 }
 

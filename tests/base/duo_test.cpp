@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace fenchel {
 namespace {
 
 TEST(DuoParallel, EveryMessageArrivesInItsTurn) {
-  Duo duo(3);
+  const std::unique_ptr<Duo> started = Duo::start(3);
+  ASSERT_NE(started, nullptr);
+  Duo& duo = *started;
   for (const std::size_t turns : {0U, 1U, 5000U}) {
     std::array<std::vector<double>, 2> received;
     (void)duo.run([&](std::size_t side) {
@@ -33,7 +36,9 @@ TEST(DuoParallel, EveryMessageArrivesInItsTurn) {
 }
 
 TEST(DuoParallel, ASideThatComesLateIsWaitedForAndNoticed) {
-  Duo duo(1);
+  const std::unique_ptr<Duo> started = Duo::start(1);
+  ASSERT_NE(started, nullptr);
+  Duo& duo = *started;
   std::array<double, 2> received{};
   const bool paid = duo.run([&](std::size_t side) {
     if (side == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
