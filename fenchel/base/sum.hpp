@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "fenchel/base/parallel.hpp"
@@ -49,19 +50,33 @@ void for_each_block(std::size_t count, Work&& work) {
   parallel_for(blocks, run);
 }
 
+// The sum of sum_of_block(begin, end) over all of them: numbers, or values of a type with add(), e.g. CompensatedSum.
+template <class SumOfBlock>
+auto sum_of_blocks(std::size_t count, SumOfBlock&& sum_of_block) {
+  using Sum = std::invoke_result_t<SumOfBlock, std::size_t, std::size_t>;
+  std::vector<Sum> partial((count + rows_in_block - 1) / rows_in_block);
+  for_each_block(count, [&](std::size_t begin, std::size_t end) {
+    partial[begin / rows_in_block] = sum_of_block(begin, end);
+  });
+  Sum result{};
+  for (const Sum& block : partial) {
+    if constexpr (std::is_arithmetic_v<Sum>) {
+      result += block;
+    } else {
+      result.add(block);
+    }
+  }
+  return result;
+}
+
 // Sums of several quantities at once: accumulate(i, sums) adds the terms of index i.
-// `Sums` is a value type with add(const Sums&), e.g. CompensatedSum.
 template <class Sums, class Accumulate>
 Sums block_sum(std::size_t count, Accumulate&& accumulate) {
-  std::vector<Sums> partial((count + rows_in_block - 1) / rows_in_block);
-  for_each_block(count, [&](std::size_t begin, std::size_t end) {
+  return sum_of_blocks(count, [&](std::size_t begin, std::size_t end) {
     Sums local;
     for (std::size_t i = begin; i < end; ++i) accumulate(i, local);
-    partial[begin / rows_in_block] = local;
+    return local;
   });
-  Sums result;
-  for (const Sums& block : partial) result.add(block);
-  return result;
 }
 
 }  // namespace fenchel

@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+
+#include "fenchel/base/sum.hpp"
+#include "fenchel/base/sum_in_parts.hpp"
 
 namespace fenchel::solver {
 
@@ -39,5 +43,38 @@ struct BlockNorms {
     return nu;
   }
 };
+
+// Those of what blocks made of a vector, copy_of(k) in block k, where all coordinates have the given strength. The first copy becomes the
+// vector with `share` of all changes: most often nu is 1, and that is the result.
+template <class CopyOf>
+BlockNorms add_changes(std::span<const double> before, std::size_t blocks, double strength, double share,
+                       CopyOf&& copy_of) {
+  constexpr std::size_t stretch = 512;  // that a first cache holds of all copies
+  return sum_of_blocks(before.size(), [&](std::size_t block_begin, std::size_t block_end) {
+    BlockNorms norms;
+    for (std::size_t begin = block_begin; begin < block_end; begin += stretch) {
+      const std::size_t length = std::min(stretch, block_end - begin);
+      const std::span<const double> from = before.subspan(begin, length);
+      const std::span<double> sum = copy_of(0).subspan(begin, length);
+      norms.separate += strength * distance_in_parts(sum, from);
+      for (std::size_t k = 1; k < blocks; ++k) {
+        const std::span<const double> copy = copy_of(k).subspan(begin, length);
+        norms.separate += strength * distance_in_parts(copy, from);
+        for (std::size_t j = 0; j < length; ++j) sum[j] += copy[j] - from[j];
+      }
+      norms.together += strength * distance_in_parts(sum, from);
+      for (std::size_t j = 0; j < length; ++j) sum[j] = from[j] + share * (sum[j] - from[j]);
+    }
+    return norms;
+  });
+}
+
+// Takes the part beyond nu of a change back.
+inline void take_back(std::span<double> after, std::span<const double> before, double nu) {
+  if (nu == 1.0) return;
+  for_each_block(after.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) after[j] += (1.0 - nu) * (before[j] - after[j]);
+  });
+}
 
 }  // namespace fenchel::solver

@@ -87,28 +87,20 @@ kernel::SweepReport DualAscent::sweep_blocks(std::span<const std::uint32_t> orde
   return total;
 }
 
-// Adds the blocks' changes; see the top of the header. What the sum would be with nu = 1 takes the place of the first copy while
-// the norms are found: most often it is the result.
+// Adds the blocks' changes; see the top of the header.
 void DualAscent::merge(std::span<const std::uint32_t> order, std::span<const kernel::SweepState> states) {
-  const double caution = states.front().caution;
-  auto norms = block_sum<BlockNorms>(induced_.size(), [&](std::size_t j, BlockNorms& local) {
-    const double sum = local.measure(problem_.penalty.base().l2 + kappa_, states.size(),
-                                     [&](std::size_t k) { return copies_[k][j] - induced_[j]; });
-    copies_.front()[j] = induced_[j] + sum / caution;
-  });
-  if (bias_step_ > 0.0) {
-    norms.measure(1.0 / bias_step_, states.size(), [&](std::size_t k) { return states[k].b - b_; });
-  }
-  const double nu = ridge() ? norms.step(states.size(), sigma_) : 1.0;
-  std::swap(induced_, copies_.front());
-  if (nu < 1.0) {
-    for_each_block(induced_.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j) induced_[j] += (1.0 - nu) * (copies_.front()[j] - induced_[j]);
-    });
-  }
+  const std::size_t blocks = states.size();
+  const double share = 1.0 / states.front().caution;
+  BlockNorms norms = add_changes(induced_, blocks, problem_.penalty.base().l2 + kappa_, share,
+                                 [&](std::size_t k) { return std::span<double>(copies_[k]); });
   double moved = 0.0;
-  for (const kernel::SweepState& state : states) moved += state.b - b_;
-  b_ += nu / caution * moved;
+  if (bias_step_ > 0.0) {
+    moved = norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return states[k].b - b_; });
+  }
+  const double nu = ridge() ? norms.step(blocks, sigma_) : 1.0;
+  std::swap(induced_, copies_.front());
+  take_back(induced_, copies_.front(), nu);
+  b_ += nu * share * moved;
   if (nu == 1.0) return;
   for (const std::uint32_t i : order) {
     const double change = alpha_[i] - alpha_before_[i];

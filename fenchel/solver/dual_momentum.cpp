@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <span>
 #include <utility>
 
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/sum_in_parts.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -18,6 +18,9 @@ constexpr std::size_t moving_rows_per_end = 10;
 // The derivative of the dual objective at 0 is a difference of terms as large as l2 ||w||^2. Where it is less than so much of them it
 // may be rounding; steps by it would carry the errors of w along from start to start.
 constexpr double share_of_rounding = 1e-14;
+
+// Sums along d are found anew where leaving rows out has taken all but so much of ||m||^2.
+constexpr double least_left = 1e-6;
 
 // Where alpha can go without leaving its parabola.
 template <loss::ParabolicLoss L>
@@ -39,21 +42,39 @@ double conjugate_slope(const L& loss, double y, double alpha) {
 
 }  // namespace
 
+// Inner products of w and m.
+struct DualMomentum::Products {
+  double w_m = 0.0, m_m = 0.0, w_w = 0.0;
+
+  void add(const Products& other) {
+    w_m += other.w_m;
+    m_m += other.m_m;
+    w_w += other.w_w;
+  }
+};
+
 // The dual objective on the way: less by slope t + (curvature/2) t^2 than at its beginning.
 struct DualMomentum::Along {
-  double slope = 0.0;
-  double curvature = 0.0;
-  double shares = 0.0;  // sum_i c_i d_i, by which a free bias moves
-  double size = 0.0;    // l2 ||w||^2
+  double slope = 0.0, curvature = 0.0;  // of the rows' part
+  double shares = 0.0;                  // sum_i c_i d_i, by which a free bias moves
+  double gamma = 0.0;                   // by which rows curve
+  Products products;
 
-  void add(const Along& other) {
-    slope += other.slope;
-    curvature += other.curvature;
-    shares += other.shares;
-    size += other.size;
+  void count(const Move& move, double share) {
+    slope += move.slope;
+    curvature += gamma * share * move.by * move.by;
+    shares += share * move.by;
   }
-  [[nodiscard]] double best() const {
-    const double t = -slope > share_of_rounding * size ? -slope / curvature : 0.0;
+  void leave_out(const Move& move, double share) {
+    slope -= move.slope;
+    curvature -= gamma * share * move.by * move.by;
+    shares -= share * move.by;
+  }
+  [[nodiscard]] double best(const Objective& objective, double b) const {
+    const double s = objective.l2, bias = objective.bias_step > 0.0 ? b * shares : 0.0;
+    const double down = s * products.w_m + slope + bias;
+    const double curved = s * products.m_m + curvature + objective.bias_step * shares * shares;
+    const double t = -down > share_of_rounding * s * products.w_w ? -down / curved : 0.0;
     return std::isfinite(t) ? t : 0.0;
   }
 };
@@ -82,97 +103,120 @@ std::size_t DualMomentum::follow(const Objective& objective, const Point& point)
       w_start_[j] = point.w[j];
     }
   });
-  std::visit(
-      [&](const auto& loss) {
-        for (const Move& move : moves_) {
-          double& alpha = point.alpha[move.row];
-          alpha = loss::project_dual(loss, objective.problem.sample.targets[move.row], alpha + t * move.by);
-        }
-      },
-      objective.problem.loss);
-  moves_.clear();
-  alpha_start_.resize(point.alpha.size());
-  for (std::size_t i = 0; i < point.alpha.size(); ++i) {
-    if (started && point.alpha[i] != alpha_start_[i]) moves_.push_back({i, point.alpha[i] - alpha_start_[i]});
-    alpha_start_[i] = point.alpha[i];
+  if (t > 0.0) {
+    std::visit(
+        [&](const auto& loss) {
+          for (const Move& move : moves()) {
+            double& alpha = point.alpha[move.row];
+            alpha = loss::project_dual(loss, objective.problem.sample.targets[move.row], alpha + t * move.by);
+          }
+        },
+        objective.problem.loss);
+  }
+  if (started) {
+    find_moves(point.alpha);
+  } else {
+    alpha_start_.assign(point.alpha.begin(), point.alpha.end());
   }
   return std::exchange(entries_, 0);
 }
 
+// From the last start to this one, which takes its place. Which rows move looks like chance to the processor: every row is written
+// down, and most are written over.
+void DualMomentum::find_moves(std::span<const double> alpha) {
+  moves_.resize(alpha.size());
+  moving_ = 0;
+  for (std::size_t i = 0; i < alpha.size(); ++i) {
+    const double by = alpha[i] - alpha_start_[i];
+    moves_[moving_].row = i;
+    moves_[moving_].by = by;
+    moving_ += by != 0.0 ? 1 : 0;
+    alpha_start_[i] = alpha[i];
+  }
+}
+
 double DualMomentum::best_step(const Objective& objective, const Point& point) {
-  return std::visit(
-      [&]<class L>(const L& loss) {
-        if constexpr (loss::ParabolicLoss<L>) {
-          const auto piece = [&](std::size_t i) {
-            return piece_around(loss, objective.problem.sample.targets[i], point.alpha[i]);
-          };
-          const auto at_end = [&](const Move& move) {
-            const double alpha = point.alpha[move.row];
-            return alpha <= piece(move.row).low || alpha >= piece(move.row).high;
-          };
-          if (!drop(objective, at_end)) return 0.0;
-          const double first = along(loss, objective, point).best();
-          const auto gets_there = [&](const Move& move) {
-            return !piece(move.row).contains(point.alpha[move.row] + first * move.by);
-          };
-          if (!drop(objective, gets_there) || moves_.empty()) return 0.0;
-          double reach = infinity;  // no less than `first`
-          for (const Move& move : moves_) {
-            const double end = move.by > 0.0 ? piece(move.row).high : piece(move.row).low;
-            reach = std::min(reach, (end - point.alpha[move.row]) / move.by);
-          }
-          const Along rest = along(loss, objective, point);
-          const double t = std::min(rest.best(), reach);
-          point.b += t * objective.bias_step * rest.shares;
-          return t;
-        } else {
-          return 0.0;
-        }
-      },
-      objective.problem.loss);
+  if (moving_ == 0) return 0.0;
+  Along along = std::visit([&](const auto& loss) { return look_ahead(loss, objective, point.alpha); },
+                           objective.problem.loss);
+  along.products = products_with(point.w);
+  if (!drop(objective, point.w, 0.0, along)) return 0.0;
+  const double first = along.best(objective, point.b);
+  if (first == 0.0 || !drop(objective, point.w, first, along)) return 0.0;
+  double reach = infinity;
+  for (const Move& move : moves()) reach = std::min(reach, move.reach);
+  const double t = std::min(along.best(objective, point.b), reach);
+  point.b += t * objective.bias_step * along.shares;
+  return t;
+}
+
+auto DualMomentum::products_with(std::span<const double> w) const -> Products {
+  return sum_of_blocks(w.size(), [&](std::size_t begin, std::size_t end) {
+    const std::span<const double> w_part = w.subspan(begin, end - begin),
+                                  m_part = std::span(w_move_).subspan(begin, end - begin);
+    return Products{.w_m = product_in_parts(w_part, m_part),
+                    .m_m = product_in_parts(m_part, m_part),
+                    .w_w = product_in_parts(w_part, w_part)};
+  });
 }
 
 template <class L>
-DualMomentum::Along DualMomentum::along(const L& loss, const Objective& objective, const Point& point) const {
-  const double s = objective.l2, gamma = loss.smoothness() + objective.smoothing;
-  auto sum = block_sum<Along>(point.w.size(), [&](std::size_t j, Along& part) {
-    part.slope += s * point.w[j] * w_move_[j];
-    part.size += s * point.w[j] * point.w[j];
-    part.curvature += s * w_move_[j] * w_move_[j];
-  });
-  for (const auto& [i, d] : moves_) {
-    const double alpha = point.alpha[i], share = objective.shares[i];
-    const double slope =
-        conjugate_slope(loss, objective.problem.sample.targets[i], alpha) + objective.smoothing * alpha;
-    sum.slope += share * d * slope;
-    sum.curvature += share * d * d * gamma;
-    sum.shares += share * d;
+auto DualMomentum::look_ahead(const L& loss, const Objective& objective, std::span<const double> alpha) -> Along {
+  Along along;
+  if constexpr (loss::ParabolicLoss<L>) {
+    along.gamma = loss.smoothness() + objective.smoothing;
+    for (Move& move : moves()) {
+      const double at = alpha[move.row], y = objective.problem.sample.targets[move.row],
+                   share = objective.shares[move.row];
+      const Interval piece = piece_around(loss, y, at);
+      const bool at_end = at <= piece.low || at >= piece.high;
+      move.reach = at_end ? 0.0 : ((move.by > 0.0 ? piece.high : piece.low) - at) / move.by;
+      move.slope = share * move.by * (conjugate_slope(loss, y, at) + objective.smoothing * at);
+      along.count(move, share);
+    }
   }
-  if (objective.bias_step > 0.0) {
-    sum.slope += point.b * sum.shares;
-    sum.curvature += objective.bias_step * sum.shares * sum.shares;
-  }
-  return sum;
+  return along;
 }
 
-template <class Which>
-bool DualMomentum::drop(const Objective& objective, Which&& which) {
-  const auto dropped = std::stable_partition(moves_.begin(), moves_.end(), std::not_fn(which));
-  const auto rows = static_cast<std::size_t>(moves_.end() - dropped);
-  if (moving_rows_per_end * rows > moves_.size()) return false;
+bool DualMomentum::drop(const Objective& objective, std::span<const double> w, double reach, Along& along) {
+  const auto stops = [reach](const Move& move) { return move.reach <= reach; };
+  const auto stopping = static_cast<std::size_t>(std::ranges::count_if(moves(), stops));
+  if (stopping == 0) return true;
+  if (moving_rows_per_end * stopping > moving_) return false;
   const double constant = objective.problem.design.constant;
+  Products& products = along.products;
+  const double before = products.m_m;
   std::visit(
       [&](const auto& matrix) {
-        for (const auto& [i, d] : std::span(dropped, moves_.end())) {
-          const double change = objective.shares[i] * d / objective.l2;
-          const auto row = matrix.row(i);
-          row.for_each_entry([&](std::size_t j, double x) { w_move_[j] -= change * x; });
-          if (constant != 0.0) w_move_[matrix.cols()] -= change * constant;
+        const auto leave_out = [&](const Move& move) {
+          const double share = objective.shares[move.row], change = share * move.by / objective.l2;
+          double x_w = 0.0, x_m = 0.0, x_x = 0.0;
+          const auto take = [&](std::size_t j, double x) {
+            x_w += x * w[j];
+            x_m += x * w_move_[j];
+            x_x += x * x;
+            w_move_[j] -= change * x;
+          };
+          const auto row = matrix.row(move.row);
+          row.for_each_entry(take);
+          if (constant != 0.0) take(matrix.cols(), constant);
+          products.w_m -= change * x_w;
+          products.m_m += change * (change * x_x - 2.0 * x_m);
+          along.leave_out(move, share);
           entries_ += row.nonzeros();
+        };
+        std::size_t kept = 0;
+        for (const Move& move : moves()) {
+          if (stops(move)) {
+            leave_out(move);
+          } else {
+            moves_[kept++] = move;
+          }
         }
+        moving_ = kept;
       },
       objective.problem.design.matrix);
-  moves_.erase(dropped, moves_.end());
+  if (products.m_m < least_left * before) products = products_with(w);  // what is left would be rounding
   return true;
 }
 

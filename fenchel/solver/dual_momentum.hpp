@@ -45,20 +45,29 @@ class DualMomentum {
   void forget() { *this = {}; }
 
  private:
+  // How a row goes along d.
+  struct Move {
+    double by = 0.0;     // d_i
+    double slope = 0.0;  // of its part of the dual objective, at the beginning
+    double reach = 0.0;  // as far as it can go: 0 at an end of its domain
+    std::size_t row = 0;
+  };
+  struct Products;
   struct Along;
 
   [[nodiscard]] double best_step(const Objective& objective, const Point& point);
+  [[nodiscard]] Products products_with(std::span<const double> w) const;
+  // What rows do along d, and where their ways end.
   template <class L>
-  [[nodiscard]] Along along(const L& loss, const Objective& objective, const Point& point) const;
-  // Leaves rows out of d, unless there are too many of them: then false.
-  template <class Which>
-  [[nodiscard]] bool drop(const Objective& objective, Which&& which);
+  [[nodiscard]] Along look_ahead(const L& loss, const Objective& objective, std::span<const double> alpha);
+  // Leaves rows that go no farther than `reach` out of d, and of what is known along it; false: there are too many of them.
+  [[nodiscard]] bool drop(const Objective& objective, std::span<const double> w, double reach, Along& along);
+  void find_moves(std::span<const double> alpha);
 
-  struct Move {
-    std::size_t row = 0;
-    double by = 0.0;
-  };
-  std::vector<Move> moves_;            // d, without zeros
+  [[nodiscard]] std::span<Move> moves() { return std::span(moves_).first(moving_); }
+
+  std::vector<Move> moves_;  // d, without zeros: the first `moving_` of as many as there are rows
+  std::size_t moving_ = 0;
   LargeVector w_move_;                 // m; empty before the second start
   LargeVector alpha_start_, w_start_;  // the last start
   std::size_t entries_ = 0;            // used since it

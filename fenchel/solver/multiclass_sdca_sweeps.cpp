@@ -87,29 +87,18 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
 
 // Adds the blocks' changes with the step nu of dual_ascent.hpp.
 void MulticlassSdca::merge(std::span<const std::uint32_t> order, std::size_t blocks) {
-  const double caution = sigma_;
-  const std::span<const Block> workers = std::span(workers_).first(blocks);
-  double nu = 1.0;
-  if (plain_) {
-    auto norms = block_sum<BlockNorms>(stored_.size(), [&](std::size_t e, BlockNorms& local) {
-      local.measure(1.0 / inverse_l2_.front(), blocks,
-                    [&](std::size_t k) { return workers[k].stored[e] - stored_[e]; });
-    });
-    for (std::size_t l = 0; l < b_.size(); ++l) {
-      norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return workers[k].b[l] - b_[l]; });
-    }
-    nu = norms.step(blocks, sigma_);
+  const double share = 1.0 / sigma_;
+  const std::span<Block> workers = std::span(workers_).first(blocks);
+  BlockNorms norms = add_changes(stored_, blocks, 1.0 / inverse_l2_.front(), share,
+                                 [&](std::size_t k) { return std::span<double>(workers[k].stored); });
+  std::vector<double> moved(b_.size());
+  for (std::size_t l = 0; l < b_.size(); ++l) {
+    moved[l] = norms.measure(1.0 / bias_step_, blocks, [&](std::size_t k) { return workers[k].b[l] - b_[l]; });
   }
-  const double factor = nu / caution;
-  const auto add = [&](auto part, double& entry, std::size_t e) {
-    double sum = 0.0;
-    for (const Block& block : workers) sum += (block.*part)[e] - entry;
-    entry += factor * sum;
-  };
-  for_each_block(stored_.size(), [&](std::size_t begin, std::size_t end) {
-    for (std::size_t e = begin; e < end; ++e) add(&Block::stored, stored_[e], e);
-  });
-  for (std::size_t l = 0; l < b_.size(); ++l) add(&Block::b, b_[l], l);
+  const double nu = plain_ ? norms.step(blocks, sigma_) : 1.0;
+  std::swap(stored_, workers.front().stored);
+  take_back(stored_, workers.front().stored, nu);
+  for (std::size_t l = 0; l < b_.size(); ++l) b_[l] += nu * share * moved[l];
   if (nu == 1.0) return;
   const std::size_t k = problem_.classes();
   for (const std::uint32_t i : order) {
