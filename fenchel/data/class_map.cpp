@@ -24,14 +24,6 @@ std::size_t bands_for(const Matrix& matrix, std::size_t classes) {
                                  std::max(threads(), std::min(most_bands, repaid)));
 }
 
-// Blocks of rows that are worth a task of their own, however few rows there are.
-template <class Work>
-void for_each_row_block(std::size_t rows, Work&& work) {
-  constexpr std::size_t block = 256;
-  parallel_for((rows + block - 1) / block,
-               [&](std::size_t k) { work(k * block, std::min(rows, (k + 1) * block)); });
-}
-
 // Calls visit(j, x) for every entry of the row and for the constant column.
 template <class Row, class Visit>
 void for_each_entry(const Row& row, const Design& design, Visit&& visit) {
@@ -88,7 +80,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
   const LargeVector largest = largest_magnitudes(w, classes_);
   std::visit(
       [&](const auto& m) {
-        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(m.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const auto row = m.row(i);
             score_all(row, design_, w.data(), classes_, z.data() + i * classes_);
@@ -111,7 +103,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
 void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
   std::visit(
       [&](const auto& m) {
-        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(m.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             score_all(m.row(i), design_, w.data(), classes_, z.data() + i * classes_);
           }

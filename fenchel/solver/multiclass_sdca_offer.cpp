@@ -84,7 +84,7 @@ LargeVector MulticlassSdca::scores_of(std::span<const double> weights) const {
   const double* const last = weights.data() + (problem_.dimension() - 1) * stride_;
   std::visit(
       [&](const auto& rows) {
-        for_each_block(problem_.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(problem_.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             double* const scores = z.data() + i * stride_;
             kernel::row_scores(rows.row(i), kernel::detail::PlainWeights{}, weights.data(), stride_, scores);
