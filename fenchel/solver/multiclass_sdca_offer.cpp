@@ -139,7 +139,8 @@ problem::MulticlassCandidate MulticlassSdca::candidate() {
     own->resize(size);
     write_weights(stored_, multiple_, *own);
   }
-  return {.w = *own, .b = center_, .beta = beta_, .own = std::move(own)};
+  const std::span<const double> w = *own;
+  return {.w = w, .b = center_, .beta = beta_, .own = std::move(own)};
 }
 
 }  // namespace fenchel::solver
