@@ -1,5 +1,6 @@
 #include "fenchel/base/duo.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <thread>
 
@@ -11,6 +12,8 @@
 
 namespace fenchel {
 namespace {
+
+constexpr double usual_start = 2e-4;  // seconds until the other thread begins with a run, with time to spare
 
 // Which processor this thread runs on; -1 where nobody says.
 int present_processor() {
@@ -27,7 +30,8 @@ int present_processor() {
 class Processors {
  public:
 #if defined(__linux__)
-  Processors() { known_ = sched_getaffinity(0, sizeof all_, &all_) == 0 && CPU_COUNT(&all_) > 1; }
+  Processors() { known_ = sched_getaffinity(0, sizeof all_, &all_) == 0; }
+  [[nodiscard]] bool are_one() const { return known_ && CPU_COUNT(&all_) == 1; }
   void leave(int taken) const {
     if (!known_ || taken < 0) return;
     cpu_set_t others = all_;
@@ -39,6 +43,7 @@ class Processors {
   cpu_set_t all_{};
   bool known_ = false;
 #else
+  [[nodiscard]] static bool are_one() { return false; }
   void leave(int /*taken*/) const {}
 #endif
 };
@@ -46,6 +51,7 @@ class Processors {
 }  // namespace
 
 std::unique_ptr<Duo> Duo::start(std::size_t length) {
+  if (Processors().are_one()) return nullptr;
   std::unique_ptr<Duo> duo(new Duo(length));
   try {
     duo->other_ = std::thread([&duo = *duo] { duo.serve(); });
@@ -69,7 +75,7 @@ Duo::~Duo() {
   other_.join();
 }
 
-bool Duo::run(FunctionRef<void(std::size_t)> work) {
+void Duo::run(FunctionRef<void(std::size_t)> work) {
   for (Side& side : sides_) {
     side.turn = 0;
     side.waited = 0.0;
@@ -83,7 +89,9 @@ bool Duo::run(FunctionRef<void(std::size_t)> work) {
   begun_.notify_one();
   [&]() noexcept { work(0); }();
   done_.wait(before, std::memory_order_acquire);
-  return sides_[0].waited + sides_[1].waited < 0.5 * clock.seconds();
+  const bool paid = sides_[0].waited + sides_[1].waited < 0.5 * clock.seconds();
+  if (!paid) alone_ = 1 + next_alone_;  // the present epoch, too
+  next_alone_ = paid ? least_alone : std::min(2 * next_alone_, most_alone);
 }
 
 void Duo::serve() {
@@ -99,10 +107,12 @@ void Duo::serve() {
 }
 
 // The other thread does not run now, or not for long: it gets the processor.
-void Duo::wait_long(Side& own, const Side& other) {
+void Duo::wait_long(Side& own, const Side& other, Wait wait) {
   const Stopwatch clock;
   while (other.sent.load(std::memory_order_acquire) < own.turn) std::this_thread::yield();
-  own.waited += clock.seconds();
+  if (wait == Wait::planned) return;
+  own.patience = least_looks;
+  own.waited += std::max(0.0, clock.seconds() - (own.turn == 1 ? usual_start : 0.0));
 }
 
 }  // namespace fenchel

@@ -37,45 +37,45 @@ class CompensatedSum {
 };
 
 inline constexpr std::size_t rows_in_block = 4096;
+// Where every row takes long, as with the weights of all classes, so few are worth a task.
+inline constexpr std::size_t long_rows_in_block = 256;
 
 // Calls work(begin, end) for consecutive blocks of [0, count), in parallel.
 template <class Work>
+void for_each_block(std::size_t count, std::size_t block, Work&& work) {
+  parallel_for((count + block - 1) / block,
+               [&](std::size_t k) { work(k * block, std::min(count, (k + 1) * block)); });
+}
+template <class Work>
 void for_each_block(std::size_t count, Work&& work) {
-  const std::size_t blocks = (count + rows_in_block - 1) / rows_in_block;
-  const auto run = [&](std::size_t k) { work(k * rows_in_block, std::min(count, (k + 1) * rows_in_block)); };
-  if (blocks <= 1) {
-    if (blocks == 1) run(0);
-    return;
-  }
-  parallel_for(blocks, run);
+  for_each_block(count, rows_in_block, work);
 }
 
-// The sum of sum_of_block(begin, end) over all of them: numbers, or values of a type with add(), e.g. CompensatedSum.
-template <class SumOfBlock>
-auto sum_of_blocks(std::size_t count, SumOfBlock&& sum_of_block) {
-  using Sum = std::invoke_result_t<SumOfBlock, std::size_t, std::size_t>;
-  std::vector<Sum> partial((count + rows_in_block - 1) / rows_in_block);
-  for_each_block(count, [&](std::size_t begin, std::size_t end) {
-    partial[begin / rows_in_block] = sum_of_block(begin, end);
+// Sums of several quantities at once: accumulate(begin, end, sums) adds the terms of a block.
+// `Sums` is a number, or a value type with add(const Sums&), e.g. CompensatedSum.
+template <class Sums, class Accumulate>
+Sums sum_of_blocks(std::size_t count, std::size_t block, Accumulate&& accumulate) {
+  std::vector<Sums> partial((count + block - 1) / block);
+  for_each_block(count, block, [&](std::size_t begin, std::size_t end) {
+    Sums local{};
+    accumulate(begin, end, local);
+    partial[begin / block] = local;
   });
-  Sum result{};
-  for (const Sum& block : partial) {
-    if constexpr (std::is_arithmetic_v<Sum>) {
-      result += block;
+  Sums result{};
+  for (const Sums& part : partial) {
+    if constexpr (std::is_arithmetic_v<Sums>) {
+      result += part;
     } else {
-      result.add(block);
+      result.add(part);
     }
   }
   return result;
 }
-
-// Sums of several quantities at once: accumulate(i, sums) adds the terms of index i.
+// The same where accumulate(i, sums) adds the terms of index i.
 template <class Sums, class Accumulate>
 Sums block_sum(std::size_t count, Accumulate&& accumulate) {
-  return sum_of_blocks(count, [&](std::size_t begin, std::size_t end) {
-    Sums local;
+  return sum_of_blocks<Sums>(count, rows_in_block, [&](std::size_t begin, std::size_t end, Sums& local) {
     for (std::size_t i = begin; i < end; ++i) accumulate(i, local);
-    return local;
   });
 }
 

@@ -14,6 +14,9 @@ namespace fenchel::data {
 namespace {
 
 constexpr double smallest_normal = std::numeric_limits<double>::min();
+// All bands of columns go through so many entries before any goes on: data that are larger than memory are read once, and the sums
+// of a band leave a core's cache seldom.
+constexpr std::size_t entries_in_slab = 1 << 23;
 
 // Bands of columns in X' A. Smaller ones stay near the thread that sums them up, but each goes through all of A, where a number takes a
 // fourth as long as one of X: so many at most while that is the smaller part, and one a thread in any case.
@@ -22,14 +25,6 @@ std::size_t bands_for(const Matrix& matrix, std::size_t classes) {
   const std::size_t repaid = 4 * nonzeros(matrix) / (rows(matrix) * classes + 1);
   return std::clamp<std::size_t>(cols(matrix) / least_columns, 1,
                                  std::max(threads(), std::min(most_bands, repaid)));
-}
-
-// Blocks of rows that are worth a task of their own, however few rows there are.
-template <class Work>
-void for_each_row_block(std::size_t rows, Work&& work) {
-  constexpr std::size_t block = 256;
-  parallel_for((rows + block - 1) / block,
-               [&](std::size_t k) { work(k * block, std::min(rows, (k + 1) * block)); });
 }
 
 // Calls visit(j, x) for every entry of the row and for the constant column.
@@ -88,7 +83,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
   const LargeVector largest = largest_magnitudes(w, classes_);
   std::visit(
       [&](const auto& m) {
-        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(m.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const auto row = m.row(i);
             score_all(row, design_, w.data(), classes_, z.data() + i * classes_);
@@ -111,7 +106,7 @@ void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span
 void ClassMap::margins(std::span<const double> w, std::span<double> z) const {
   std::visit(
       [&](const auto& m) {
-        for_each_row_block(m.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(m.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             score_all(m.row(i), design_, w.data(), classes_, z.data() + i * classes_);
           }
@@ -141,13 +136,16 @@ void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::sp
       [&](const auto& m) {
         const std::size_t bands = bands_for(design_.matrix, classes_);
         const std::vector<std::size_t> bounds = column_ranges(m, bands);
-        parallel_for(bands, [&](std::size_t band) {
+        const std::size_t slabs = 1 + m.nonzeros() / entries_in_slab;
+        const auto sum = [&](std::size_t slab, std::size_t band) {
           const std::size_t first = bounds[band], end = bounds[band + 1];
           const std::size_t last = band + 1 == bands ? cols() : end;  // with the constant column
-          std::fill_n(u.data() + first * classes_, (last - first) * classes_, 0.0);
-          if (!magnitudes.empty()) std::fill_n(magnitudes.data() + first, last - first, 0.0);
+          if (slab == 0) {
+            std::fill_n(u.data() + first * classes_, (last - first) * classes_, 0.0);
+            if (!magnitudes.empty()) std::fill_n(magnitudes.data() + first, last - first, 0.0);
+          }
           std::vector<std::size_t> places;
-          for (std::size_t i = 0; i < m.rows(); ++i) {
+          for (std::size_t i = slab * m.rows() / slabs; i < (slab + 1) * m.rows() / slabs; ++i) {
             if (largest[i] == 0.0) continue;
             const std::span<const double> row_factors = a.subspan(i * classes_, classes_);
             const bool few = list_places(row_factors, places);
@@ -167,7 +165,10 @@ void ClassMap::sum_bands(std::span<const double> a, std::span<double> u, std::sp
             part.for_each(add);
             if (design_.constant != 0.0 && last == cols()) add(last - 1 - skipped, design_.constant);
           }
-        });
+        };
+        for (std::size_t slab = 0; slab < slabs; ++slab) {
+          parallel_for(bands, [&](std::size_t band) { sum(slab, band); });
+        }
       },
       design_.matrix);
 }

@@ -18,6 +18,7 @@ namespace fenchel::data {
 template <class Value>
 std::vector<std::size_t> column_ranges(const CsrRows<Value>& rows, std::size_t count) {
   constexpr std::size_t most_rows = 64, most_in_row = 1024;
+  if (count == 1) return {0, rows.cols()};
   const std::size_t sampled = std::min(most_rows, rows.rows());
   std::vector<std::uint32_t> columns;
   for (std::size_t k = 0; k < sampled; ++k) {

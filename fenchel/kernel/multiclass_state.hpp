@@ -47,9 +47,8 @@ struct MulticlassSweepState {
 
 // The same for a thread that follows, which has biases of its own.
 struct FollowingState {
-  explicit FollowingState(MulticlassSweepState& leader) : b(leader.b.begin(), leader.b.end()), state(leader) {
+  explicit FollowingState(const MulticlassSweepState& leader) : b(leader.b.begin(), leader.b.end()), state(leader) {
     state.b = b;
-    leader.halves.side = 0;
     state.halves.side = 1;
   }
   FollowingState(const FollowingState&) = delete;

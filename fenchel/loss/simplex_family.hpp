@@ -151,15 +151,16 @@ namespace detail {
     Lanes value;
     load(mu.data() + j, value);
     value -= theta;
-    store(value > 0.0 ? value : Lanes{}, mu.data() + j);
+    store(value < 0.0 ? Lanes{} : value, mu.data() + j);  // NaN stays, as below
   }
   for (; j < mu.size(); ++j) mu[j] = std::max(mu[j] - theta, 0.0);
 }
 
 // The threshold only rises with every entry that is above it: it is at least that of the largest mu_j alone, and the few above this
 // one, gathered in `scratch`, decide it.
-[[gnu::always_inline]] inline void dual_step(std::size_t y, std::span<const double> a, double q, double gamma,
-                                             const double* beta, std::span<double> mu, std::span<double> scratch) {
+[[gnu::always_inline]] inline void dual_step_of_many(std::size_t y, std::span<const double> a, double q,
+                                                     double gamma, const double* beta, std::span<double> mu,
+                                                     std::span<double> scratch) {
   const double scale = 1.0 / (gamma + q), C = q * scale;
   const double top = centres(y, a, q, scale, beta, mu.data());
   const double least = std::max(C / (1.0 + C) * top, top - 1.0);
@@ -189,7 +190,7 @@ template <std::size_t Count>
 [[gnu::target("avx2")]] inline void dual_step_avx2(std::size_t y, std::span<const double> a, double q, double gamma,
                                                    const double* beta, std::span<double> mu,
                                                    std::span<double> scratch) {
-  dual_step(y, a, q, gamma, beta, mu, scratch);
+  dual_step_of_many(y, a, q, gamma, beta, mu, scratch);
 }
 #endif
 
@@ -210,7 +211,7 @@ template <std::size_t Count>
 #if defined(__x86_64__)
   if (has_avx2()) return detail::dual_step_avx2(y, a, q, gamma, beta.data(), result, scratch);
 #endif
-  detail::dual_step(y, a, q, gamma, beta.data(), result, scratch);
+  detail::dual_step_of_many(y, a, q, gamma, beta.data(), result, scratch);
 }
 
 // As in spread.hpp: 1/gamma for the classes with beta_j > 0 and, unless sum beta = 1 holds them together, infinity for the row's own.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/problem/circulation.hpp"
 #include "fenchel/problem/two_levels.hpp"
@@ -86,18 +85,11 @@ loss::RowPoint point_of(std::size_t y, const RowMargins& margins, const RowDuals
 template <class Sums, class Accumulate>
 Sums row_sum(std::size_t rows, std::size_t classes, Accumulate&& accumulate) {
   constexpr std::size_t block = 512;
-  const std::size_t count = (rows + block - 1) / block;
-  std::vector<Sums> partial(count);
-  parallel_for(count, [&](std::size_t b) {
+  return sum_of_blocks<Sums>(rows, block, [&](std::size_t begin, std::size_t end, Sums& sums) {
     RowMargins margins(classes);
     RowDuals duals(classes);
-    Sums local;
-    for (std::size_t i = b * block; i < std::min(rows, (b + 1) * block); ++i) accumulate(i, margins, duals, local);
-    partial[b] = local;
+    for (std::size_t i = begin; i < end; ++i) accumulate(i, margins, duals, sums);
   });
-  Sums result;
-  for (const Sums& part : partial) result.add(part);
-  return result;
 }
 
 TwoLevels loss_brackets(const MulticlassProblem& problem, const MulticlassPrimal& primal,

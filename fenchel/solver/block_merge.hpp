@@ -50,23 +50,23 @@ template <class CopyOf>
 BlockNorms add_changes(std::span<const double> before, std::size_t blocks, double strength, double share,
                        CopyOf&& copy_of) {
   constexpr std::size_t stretch = 512;  // that a first cache holds of all copies
-  return sum_of_blocks(before.size(), [&](std::size_t block_begin, std::size_t block_end) {
-    BlockNorms norms;
-    for (std::size_t begin = block_begin; begin < block_end; begin += stretch) {
-      const std::size_t length = std::min(stretch, block_end - begin);
-      const std::span<const double> from = before.subspan(begin, length);
-      const std::span<double> sum = copy_of(0).subspan(begin, length);
-      norms.separate += strength * distance_in_parts(sum, from);
-      for (std::size_t k = 1; k < blocks; ++k) {
-        const std::span<const double> copy = copy_of(k).subspan(begin, length);
-        norms.separate += strength * distance_in_parts(copy, from);
-        for (std::size_t j = 0; j < length; ++j) sum[j] += copy[j] - from[j];
-      }
-      norms.together += strength * distance_in_parts(sum, from);
-      for (std::size_t j = 0; j < length; ++j) sum[j] = from[j] + share * (sum[j] - from[j]);
-    }
-    return norms;
-  });
+  return sum_of_blocks<BlockNorms>(before.size(), rows_in_block,
+                                   [&](std::size_t block_begin, std::size_t block_end, BlockNorms& norms) {
+                                     for (std::size_t begin = block_begin; begin < block_end; begin += stretch) {
+                                       const std::size_t length = std::min(stretch, block_end - begin);
+                                       const std::span<const double> from = before.subspan(begin, length);
+                                       const std::span<double> sum = copy_of(0).subspan(begin, length);
+                                       norms.separate += strength * distance_in_parts(sum, from);
+                                       for (std::size_t k = 1; k < blocks; ++k) {
+                                         const std::span<const double> copy = copy_of(k).subspan(begin, length);
+                                         norms.separate += strength * distance_in_parts(copy, from);
+                                         for (std::size_t j = 0; j < length; ++j) sum[j] += copy[j] - from[j];
+                                       }
+                                       norms.together += strength * distance_in_parts(sum, from);
+                                       for (std::size_t j = 0; j < length; ++j)
+                                         sum[j] = from[j] + share * (sum[j] - from[j]);
+                                     }
+                                   });
 }
 
 // Takes the part beyond nu of a change back.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fenchel/base/parallel.hpp"
+#include "fenchel/base/sum.hpp"
 #include "fenchel/base/weighted_term.hpp"
 
 namespace fenchel::solver {
@@ -68,21 +68,14 @@ void ClassModel::differentiate(const L& loss, std::size_t i, std::span<const dou
 // Calls visit(i, share, sums, buffers) for every row that counts, in parallel; sums are combined in order.
 template <class Total, class Visit>
 Total ClassModel::sum_rows(Visit&& visit) const {
-  const std::size_t n = sample_.targets.size();
-  const std::size_t tasks = (n + rows_in_task - 1) / rows_in_task;
-  std::vector<Total> parts(tasks);
-  parallel_for(tasks, [&](std::size_t task) {
+  const auto visit_block = [&](std::size_t begin, std::size_t end, Total& total) {
     RowScratch buffers(sample_.classes);
-    Total local;
-    for (std::size_t i = task * rows_in_task; i < std::min(n, (task + 1) * rows_in_task); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       const double share = sample_.weight(i) / sample_.weight_sum;
-      if (share > 0.0) visit(i, share, local, buffers);
+      if (share > 0.0) visit(i, share, total, buffers);
     }
-    parts[task] = local;
-  });
-  Total total;
-  for (const Total& part : parts) total.add(part);
-  return total;
+  };
+  return sum_of_blocks<Total>(sample_.targets.size(), rows_in_task, visit_block);
 }
 
 ClassModel::Sums ClassModel::locate(std::span<const double> z, std::span<double> beta, std::span<double> slope,

@@ -62,9 +62,8 @@ void ClassSums::score(std::size_t i, const Row& row, std::span<const double> v, 
 }
 
 void ClassSums::for_each_row(FunctionRef<void(std::size_t)> visit) const {
-  parallel_for((rows_.size() + rows_at_once - 1) / rows_at_once, [&](std::size_t block) {
-    const std::size_t end = std::min(rows_.size(), (block + 1) * rows_at_once);
-    for (std::size_t n = block * rows_at_once; n < end; ++n) visit(rows_[n]);
+  for_each_block(rows_.size(), rows_at_once, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end; ++n) visit(rows_[n]);
   });
 }
 

@@ -151,13 +151,14 @@ double DualMomentum::best_step(const Objective& objective, const Point& point) {
 }
 
 auto DualMomentum::products_with(std::span<const double> w) const -> Products {
-  return sum_of_blocks(w.size(), [&](std::size_t begin, std::size_t end) {
-    const std::span<const double> w_part = w.subspan(begin, end - begin),
-                                  m_part = std::span(w_move_).subspan(begin, end - begin);
-    return Products{.w_m = product_in_parts(w_part, m_part),
+  return sum_of_blocks<Products>(
+      w.size(), rows_in_block, [&](std::size_t begin, std::size_t end, Products& products) {
+        const std::span<const double> w_part = w.subspan(begin, end - begin),
+                                      m_part = std::span(w_move_).subspan(begin, end - begin);
+        products = {.w_m = product_in_parts(w_part, m_part),
                     .m_m = product_in_parts(m_part, m_part),
                     .w_w = product_in_parts(w_part, w_part)};
-  });
+      });
 }
 
 template <class L>

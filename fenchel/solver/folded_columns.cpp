@@ -20,13 +20,6 @@ constexpr bool sparse = requires(const Rows& rows) {
   rows.offsets;
 };
 
-// Shares rows out to threads in parts that are worth a task, however few rows there are.
-template <class Work>
-void in_parts(std::size_t rows, Work&& work) {
-  constexpr std::size_t parts = 64;
-  parallel_for(parts, [&](std::size_t part) { work(part * rows / parts, (part + 1) * rows / parts); });
-}
-
 // Entries of every column, counted by threads that share rows out where these are long against the counts.
 std::vector<std::uint32_t> count_entries(const data::Matrix& matrix) {
   constexpr std::size_t entries_repaid = 4, most_parts = 8;
@@ -101,7 +94,7 @@ void FoldedColumns::fold(const Rows& rows, std::span<const std::uint32_t> entrie
   LargeVector norms(n);
   offsets_.resize(n + 1);
   offsets_[0] = 0;
-  in_parts(n, [&](std::size_t begin, std::size_t end) {
+  for_each_block(n, long_rows_in_block, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto row = rows.row(i);
       norms[i] = rare_norm(row, entries);
@@ -117,7 +110,7 @@ void FoldedColumns::fold(const Rows& rows, std::span<const std::uint32_t> entrie
   }
   indexes_.resize(offsets_.back());
   values_.resize(offsets_.back());
-  in_parts(n, [&](std::size_t begin, std::size_t end) {
+  for_each_block(n, long_rows_in_block, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       std::size_t place = offsets_[i];
       rows.row(i).for_each([&](std::size_t j, double x) {

@@ -62,6 +62,8 @@ class MulticlassSdca final : public MulticlassSolver {
   void refine_estimate() override { prepare_offer(); }
   [[nodiscard]] double price_of_candidate() const override { return offers_multiples() ? 1.0 : 0.0; }
   [[nodiscard]] bool stationary() const override { return stationary_; }
+  // How often two threads have worked together, which shows in nothing but the time.
+  [[nodiscard]] std::size_t runs_in_step() const { return duo_ == nullptr ? 0 : duo_->runs(); }
 
  private:
   void set_start(const MulticlassStart& start);
@@ -100,8 +102,9 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state);
   [[nodiscard]] bool halves_pay() const;
   [[nodiscard]] bool in_one_piece() const;  // whether every row is swept before anything else happens
-  [[nodiscard]] Duo* duo_for(const kernel::ClassSupports& supports) const;
-  void run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow);
+  [[nodiscard]] double entries_a_row() const;
+  // The second thread for so many products with weights, where it pays and these are as many as its start takes.
+  [[nodiscard]] Duo* duo_for(double products, double least) const;
   void merge(std::span<const std::uint32_t> order, std::size_t blocks);
 
   problem::MulticlassProblem problem_;
@@ -129,10 +132,7 @@ class MulticlassSdca final : public MulticlassSolver {
   SupportAscent ascent_;
   std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
   std::unique_ptr<Duo> duo_;           // none where one thread is there, or is better
-  // Sweeps over rows that go without it where it hardly got to run; twice as many each time that this happens again.
-  static constexpr int least_alone = 4, most_alone = 256;
-  int alone_ = 0, next_alone_ = least_alone;
-  LargeVector beta_before_;  // of the rows that blocks work on
+  LargeVector beta_before_;            // of the rows that blocks work on
   Estimate estimate_;
   bool stationary_ = false;
   double credit_ = 1.0;          // the part of the estimated gap that the offered weights leave

@@ -84,7 +84,7 @@ LargeVector MulticlassSdca::scores_of(std::span<const double> weights) const {
   const double* const last = weights.data() + (problem_.dimension() - 1) * stride_;
   std::visit(
       [&](const auto& rows) {
-        for_each_block(problem_.rows(), [&](std::size_t begin, std::size_t end) {
+        for_each_block(problem_.rows(), long_rows_in_block, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             double* const scores = z.data() + i * stride_;
             kernel::row_scores(rows.row(i), kernel::detail::PlainWeights{}, weights.data(), stride_, scores);
@@ -139,7 +139,8 @@ problem::MulticlassCandidate MulticlassSdca::candidate() {
     own->resize(size);
     write_weights(stored_, multiple_, *own);
   }
-  return {.w = *own, .b = center_, .beta = beta_, .own = std::move(own)};
+  const std::span<const double> w = *own;
+  return {.w = w, .b = center_, .beta = beta_, .own = std::move(own)};
 }
 
 }  // namespace fenchel::solver

@@ -20,8 +20,8 @@ constexpr double part_of_mean_gain = 0.05;
 constexpr double part_without_gaps = 0.001;
 // Sides of fewer rows than some dozens are not worth waiting for one another.
 constexpr double rows_for_rounds = 600.0;
-// Starting a thread takes as long as some hundred thousand products with weights.
-constexpr std::size_t least_products_in_rounds = 1 << 15;
+// A second thread's start is worth it for so many products with weights: sweeps over supports are several.
+constexpr double least_products_in_supports = 1 << 15;
 // Conjugate gradients go up the supports after these first epochs, while sweeps still find the supports faster; with 2 or 8 instead
 // letter.scale takes up to a fifth longer to 1e-3.
 constexpr std::uint64_t epochs_before_ascent = 12;
@@ -98,7 +98,7 @@ class SupportRounds {
       if (side == 0) visit_rest(least_gain);
       const double own = left(side);
       duo.outgoing(side).front() = own;
-      together = own + duo.exchange(side).front();
+      together = own + duo.exchange(side, Duo::Wait::planned).front();
       --times;
     }
     if (side == 0) finish(times, least_gain);
@@ -160,39 +160,34 @@ double MulticlassSdca::sweep_supports(kernel::MulticlassSweepState& state, Block
                                       std::span<const std::uint32_t> list, int times, double least_gain) {
   kernel::ClassSupports& supports = block.supports;
   supports.gather(state, list);
+  Duo* const duo =
+      duo_for(static_cast<double>(supports.entries.size()) * entries_a_row(), least_products_in_supports);
   const double work = std::visit(
       [&]<class Rows, class Loss>(const Rows& rows, const Loss& loss) {
         if (gapless_) {
           SupportRounds sweeps(rows, loss, state, supports, block.random);
-          if (Duo* const duo = duo_for(supports)) {
-            run_in_step([&] { sweeps.run(times, least_gain, *duo, 0); },
-                        [&] { sweeps.run(times, least_gain, *duo, 1); });
+          if (duo != nullptr && static_cast<double>(supports.rows.size()) >= rows_for_rounds) {
+            duo->run([&](std::size_t side) { sweeps.run(times, least_gain, *duo, side); });
           } else {
             sweeps.run(times, least_gain);
           }
           return sweeps.work();
         }
-        if (state.halves.duo == nullptr)
-          return SupportSweeps(rows, loss, state, supports, block.random).run(times, least_gain);
+        state.halves.duo = duo;
+        if (duo == nullptr) return SupportSweeps(rows, loss, state, supports, block.random).run(times, least_gain);
         // Both go through the same, each with supports and random numbers of its own: only the weights are divided.
         kernel::FollowingState follower(state);
         kernel::ClassSupports followed = supports;
         Random random = block.random;
         SupportSweeps leading(rows, loss, state, supports, block.random);
         SupportSweeps following(rows, loss, follower.state, followed, random);
-        double found = 0.0;
-        run_in_step([&] { found = leading.run(times, least_gain); }, [&] { following.run(times, least_gain); });
-        return found;
+        std::array<double, 2> found{};
+        duo->run([&](std::size_t side) { found[side] = (side == 0 ? leading : following).run(times, least_gain); });
+        return found.front();
       },
       problem_.design.matrix, problem_.loss);
   supports.scatter(state);
   return work;
-}
-
-// The second thread for rounds over these supports, where that is worth its start.
-Duo* MulticlassSdca::duo_for(const kernel::ClassSupports& supports) const {
-  const std::size_t products = supports.entries.size() * data::cols(problem_.design.matrix);
-  return alone_ == 0 && products >= least_products_in_rounds ? duo_.get() : nullptr;
 }
 
 void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {

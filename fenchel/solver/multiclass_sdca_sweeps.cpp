@@ -1,5 +1,6 @@
 // The sweeps of multiclass dual ascent over rows, in blocks or by two threads in step.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -20,11 +21,13 @@ constexpr double copies_repaid = 4.0;
 constexpr double least_work = 1 << 20;
 // Threads in step exchange scores at every row, which takes a quarter of a microsecond: rows are long enough from so many products on.
 constexpr double least_products_in_step = 1000.0;
+// Starting a thread takes as long as some hundred thousand products with weights.
+constexpr double least_products_in_sweep = 1 << 18;
 
 }  // namespace
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep() {
-  alone_ = std::max(0, alone_ - 1);
+  if (duo_ != nullptr) duo_->begin_epoch();
   kernel::MulticlassSweepReport total;
   std::size_t begin = 0;
   const std::span<const RowVisits::Window> windows = visits_.windows();
@@ -57,7 +60,6 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::
 
 kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepState state, Block& block) {
   kernel::MulticlassSweepReport report = run(state);
-  if (alone_ > 0) state.halves.duo = nullptr;  // from now on
   if (report.changed && plain_ && cornered_) sweep_support(state, block, report);
   return report;
 }
@@ -109,27 +111,28 @@ void MulticlassSdca::merge(std::span<const std::uint32_t> order, std::size_t blo
 }
 
 kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint32_t> order) {
-  return {.order = order,
-          .targets = problem_.sample.targets,
-          .shares = shares_,
-          .curvatures = curvatures_,
-          .classes = problem_.classes(),
-          .stride = stride_,
-          .stored = stored_,
-          .inverse_l2 = plain_ ? inverse_l2_.front() : 1.0,
-          .beta = beta_,
-          .b = b_,
-          .bias_step = bias_step_,
-          .constant = problem_.design.constant,
-          .idle = visits_.idle(),
-          .gains = gains_,
-          .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U,  // odd, as in dual_ascent.cpp
-          .halves = {.splits = splits_, .duo = splits_.empty() || alone_ > 0 ? nullptr : duo_.get()}};
+  const double products = static_cast<double>(order.size()) * entries_a_row() * static_cast<double>(stride_);
+  return {
+      .order = order,
+      .targets = problem_.sample.targets,
+      .shares = shares_,
+      .curvatures = curvatures_,
+      .classes = problem_.classes(),
+      .stride = stride_,
+      .stored = stored_,
+      .inverse_l2 = plain_ ? inverse_l2_.front() : 1.0,
+      .beta = beta_,
+      .b = b_,
+      .bias_step = bias_step_,
+      .constant = problem_.design.constant,
+      .idle = visits_.idle(),
+      .gains = gains_,
+      .sample_every = (1 + visits_.order().size() / rows_to_sample) | 1U,  // odd, as in dual_ascent.cpp
+      .halves = {.splits = splits_, .duo = splits_.empty() ? nullptr : duo_for(products, least_products_in_sweep)}};
 }
 
 bool MulticlassSdca::halves_pay() const {
-  const double products = static_cast<double>(data::nonzeros(problem_.design.matrix)) /
-                          static_cast<double>(problem_.rows()) * static_cast<double>(stride_);
+  const double products = entries_a_row() * static_cast<double>(stride_);
   return !gapless_ && products >= least_products_in_step && in_one_piece();
 }
 
@@ -137,10 +140,12 @@ bool MulticlassSdca::in_one_piece() const {
   return visits_.windows().size() == 1 && blocks_for(problem_.rows()) == 1;
 }
 
-void MulticlassSdca::run_in_step(FunctionRef<void()> lead, FunctionRef<void()> follow) {
-  const bool paid = duo_->run([&](std::size_t side) { side == 0 ? lead() : follow(); });
-  if (!paid) alone_ = 1 + next_alone_;  // the present one, too
-  next_alone_ = paid ? least_alone : std::min(2 * next_alone_, most_alone);
+double MulticlassSdca::entries_a_row() const {
+  return static_cast<double>(data::nonzeros(problem_.design.matrix)) / static_cast<double>(problem_.rows());
+}
+
+Duo* MulticlassSdca::duo_for(double products, double least) const {
+  return duo_ != nullptr && duo_->pays() && products >= least ? duo_.get() : nullptr;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& state) {
@@ -151,9 +156,9 @@ kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& 
           if (state.halves.duo == nullptr) return leading.run();
           kernel::FollowingState follower(state);
           kernel::MulticlassSweep following(rows, loss, weights, follower.state);
-          kernel::MulticlassSweepReport report;
-          run_in_step([&] { report = leading.run(); }, [&] { following.run(); });
-          return report;
+          std::array<kernel::MulticlassSweepReport, 2> reports;
+          state.halves.duo->run([&](std::size_t side) { reports[side] = (side == 0 ? leading : following).run(); });
+          return reports.front();
         },
         problem_.design.matrix, problem_.loss);
   };

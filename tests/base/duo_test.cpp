@@ -7,22 +7,49 @@
 #include <thread>
 #include <vector>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include <gtest/gtest.h>
+
+#include "fenchel/base/clock.hpp"
 
 namespace fenchel {
 namespace {
 
-TEST(DuoParallel, EveryMessageArrivesInItsTurn) {
-  const std::unique_ptr<Duo> started = Duo::start(3);
-  ASSERT_NE(started, nullptr);
-  Duo& duo = *started;
+constexpr std::chrono::milliseconds late(150);
+
+class DuoParallel : public testing::Test {
+ protected:
+  void SetUp() override {
+    duo_ = Duo::start(3);
+    if (duo_ == nullptr) GTEST_SKIP() << "there is a single processor";
+  }
+  // A run in which one side comes late to the last of three exchanges, or to the first; returns how long it took.
+  double run_with_one_late(bool at_first, Duo::Wait wait) {
+    const Stopwatch clock;
+    duo_->run([&](std::size_t side) {
+      for (int turn = 0; turn < 3; ++turn) {
+        const bool is_late = turn == (at_first ? 0 : 2);
+        if (is_late && side == 1) std::this_thread::sleep_for(late);
+        (void)duo_->exchange(side, is_late ? wait : Duo::Wait::noticed);
+      }
+    });
+    return clock.seconds();
+  }
+
+  std::unique_ptr<Duo> duo_;
+};
+
+TEST_F(DuoParallel, EveryMessageArrivesInItsTurn) {
   for (const std::size_t turns : {0U, 1U, 5000U}) {
     std::array<std::vector<double>, 2> received;
-    (void)duo.run([&](std::size_t side) {
+    duo_->run([&](std::size_t side) {
       for (std::size_t turn = 0; turn < turns; ++turn) {
-        const std::span<double> message = duo.outgoing(side);
+        const std::span<double> message = duo_->outgoing(side);
         for (std::size_t l = 0; l < 3; ++l) message[l] = static_cast<double>(100 * turn + 10 * side + l);
-        for (const double number : duo.exchange(side)) received[side].push_back(number);
+        for (const double number : duo_->exchange(side)) received[side].push_back(number);
       }
     });
     for (const std::size_t side : {0U, 1U}) {
@@ -33,21 +60,50 @@ TEST(DuoParallel, EveryMessageArrivesInItsTurn) {
       EXPECT_EQ(received[side], sent);
     }
   }
+  EXPECT_EQ(duo_->runs(), 3U);
 }
 
-TEST(DuoParallel, ASideThatComesLateIsWaitedForAndNoticed) {
-  const std::unique_ptr<Duo> started = Duo::start(1);
-  ASSERT_NE(started, nullptr);
-  Duo& duo = *started;
-  std::array<double, 2> received{};
-  const bool paid = duo.run([&](std::size_t side) {
-    if (side == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    duo.outgoing(side)[0] = static_cast<double>(side + 1);
-    received[side] = duo.exchange(side)[0];
-  });
-  EXPECT_FALSE(paid);
-  EXPECT_EQ(received, (std::array{2.0, 1.0}));
+TEST_F(DuoParallel, ASideThatComesLateIsWaitedForAndNoticed) {
+  const double most = 2 * std::chrono::duration<double>(late).count();
+  for (const bool at_first : {false, true}) {
+    const bool busy = run_with_one_late(at_first, Duo::Wait::noticed) >= most;
+    EXPECT_TRUE(busy || !duo_->pays());
+  }
 }
+
+// The first time for four epochs, then for eight.
+TEST_F(DuoParallel, EpochsAfterALateOneGoWithoutIt) {
+  const double most = 2 * std::chrono::duration<double>(late).count();
+  for (const int epochs : {4, 8}) {
+    if (run_with_one_late(false, Duo::Wait::noticed) >= most) GTEST_SKIP() << "the machine is busy";
+    for (int epoch = 0; epoch < epochs; ++epoch) {
+      duo_->begin_epoch();
+      EXPECT_FALSE(duo_->pays());
+    }
+    duo_->begin_epoch();
+    EXPECT_TRUE(duo_->pays());
+  }
+}
+
+TEST_F(DuoParallel, ASideThatWasToComeLateIsNoSignOfABusyMachine) {
+  (void)run_with_one_late(false, Duo::Wait::planned);
+  EXPECT_TRUE(duo_->pays());
+}
+
+#if defined(__linux__)
+TEST(DuoOnOneProcessor, IsNone) {
+  std::thread([] {
+    cpu_set_t all, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (std::size_t k = 0; k < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++k) {
+      if (CPU_ISSET(k, &all)) CPU_SET(k, &one);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(Duo::start(1), nullptr);
+  }).join();
+}
+#endif
 
 }  // namespace
 }  // namespace fenchel

@@ -2,6 +2,7 @@
 #include "fenchel/data/class_map.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -83,6 +84,40 @@ TEST(ClassMap, AdjointErrorsEncloseTheExactSums) {
       }
     }
   }
+}
+
+// A product that underflows is not 0; an entry of 0 is.
+TEST(ClassMap, AdjointErrorsKnowProductsThatUnderflow) {
+  const std::vector<std::uint64_t> offsets{0, 2};
+  const std::vector<std::uint32_t> columns{0, 1};
+  const std::vector<double> values{1e-200, 0.0}, a{1e-200, 0.0};
+  const data::CsrRows<double> rows{.offsets = offsets, .columns = columns, .values = values, .column_count = 2};
+  std::vector<double> u(4, -1.0), error(2, -1.0);
+  data::ClassMap({.matrix = rows}, 2).adjoint(a, u, error);
+  EXPECT_EQ(u, std::vector<double>(4, 0.0));
+  EXPECT_GT(error[0], 0.0);
+  EXPECT_EQ(error[1], 0.0);
+}
+
+// So many entries that their rows are cut, and columns are in several bands: each is summed in the order of the rows.
+TEST(ClassMap, AdjointsOfLargeDataAreSummedInTheOrderOfTheRows) {
+  constexpr std::size_t n = (1 << 20) + 77, d = 8, k = 2;
+  Random random(3);
+  std::vector<double> some(1021);
+  for (double& number : some) number = random.normal();
+  std::vector<float> values(n * d);
+  for (std::size_t e = 0; e < values.size(); ++e) values[e] = static_cast<float>(some[e % some.size()]);
+  std::vector<double> a(n * k), u(d * k, -1.0), expected(d * k);
+  for (std::size_t e = 0; e < a.size(); ++e) a[e] = some[(7 * e) % some.size()];
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t l = 0; l < k; ++l)
+        expected[j * k + l] += static_cast<double>(values[i * d + j]) * a[i * k + l];
+    }
+  }
+  const data::DenseRows<float> rows{.values = values, .row_count = n, .column_count = d};
+  data::ClassMap({.matrix = rows}, k).adjoint(a, u);
+  EXPECT_EQ(u, expected);
 }
 
 }  // namespace

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <variant>
 #include <vector>
+
+#include <oneapi/tbb/global_control.h>
 
 #include "fenchel/problem/multiclass_certificate.hpp"
 #include "fenchel/registry/fit.hpp"
@@ -17,10 +21,11 @@ namespace fenchel::test {
 namespace {
 
 constexpr std::size_t classes = 4;
-constexpr std::size_t shared = 6;
+constexpr std::size_t few_shared = 6;
 
 // A few columns that rows share, then `own` columns for each row but every third, and two empty ones in between.
-Case with_rare_columns(const loss::AnyVector& loss, std::size_t n, std::size_t own, Storage storage) {
+Case with_rare_columns(const loss::AnyVector& loss, std::size_t n, std::size_t own, Storage storage,
+                       std::size_t shared = few_shared) {
   Case setup = multiclass_case(loss, n, shared, classes, storage, 5);
   Random random(6);
   for (std::size_t i = 0; i < n; ++i) {
@@ -45,7 +50,7 @@ TEST(FoldedColumns, ObjectivesAreTheSame) {
         const problem::MulticlassProblem asked = plan.multiclass();
         const solver::FoldedColumns columns(asked);
         const problem::MulticlassProblem folded = columns.problem();
-        EXPECT_LE(folded.dimension(), shared + 40 + 1);
+        EXPECT_LE(folded.dimension(), few_shared + 40 + 1);
         EXPECT_LT(folded.dimension(), asked.dimension());
 
         Random random(7);
@@ -63,6 +68,28 @@ TEST(FoldedColumns, ObjectivesAreTheSame) {
       }
     }
   }
+}
+
+// So many rows, and so many entries against columns, that several threads count and fold.
+TEST(FoldedColumnsParallel, AreTheSameForAnyThreadCount) {
+  const Case setup = with_rare_columns(loss::MulticlassHinge{}, 600, 1, Storage::csr64, 40);
+  const data::Dataset dataset = dataset_of(setup);
+  ASSERT_GE(data::nonzeros(dataset.matrix()), 8 * (data::cols(dataset.matrix()) + 1));
+  const registry::Plan plan(dataset, setup.settings);
+  const problem::MulticlassProblem asked = plan.multiclass();
+  const auto fold = [&](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    return solver::FoldedColumns(asked);
+  };
+  const solver::FoldedColumns by_one = fold(1), by_two = fold(2);
+  const problem::MulticlassProblem one = by_one.problem(), two = by_two.problem();
+  const auto& wanted = std::get<data::CsrRows<double>>(one.design.matrix);
+  const auto& found = std::get<data::CsrRows<double>>(two.design.matrix);
+  EXPECT_LT(wanted.cols(), data::cols(asked.design.matrix));
+  EXPECT_EQ(found.cols(), wanted.cols());
+  EXPECT_TRUE(std::ranges::equal(found.offsets, wanted.offsets));
+  EXPECT_TRUE(std::ranges::equal(found.columns, wanted.columns));
+  EXPECT_TRUE(std::ranges::equal(found.values, wanted.values));
 }
 
 // Entries whose squares underflow fold like others; columns without entries have no weight, whether or not any other is left.

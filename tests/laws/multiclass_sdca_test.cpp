@@ -155,20 +155,27 @@ TEST(MulticlassSdcaParallel, ClimbingSupportsHasTheSameBitsForAnyThreadCount) {
   EXPECT_EQ(one, run(3));
 }
 
-// Rows so long that two threads sweep in step, with the biases and penalties that have weights or sums of their own.
+// What may run in step is seen to do so.
+bool two_can_run() { return Duo::start(1) != nullptr; }
+
+// Rows so long that two threads sweep in step, with the biases and penalties that have weights or sums of their own; and so many
+// classes that the few that a step changes are listed.
 TEST(MulticlassSdcaParallel, ThreadsInStepHaveTheBitsOfOne) {
+  if (!two_can_run()) GTEST_SKIP() << "there is a single processor";
   struct Way {
     loss::AnyVector loss;
     registry::Bias bias = registry::Bias::none;
     penalty::Any penalty = penalty::L2{};
+    std::size_t classes = 21;
   };
   for (const Way& way :
-       {Way{.loss = loss::MulticlassHinge{}}, Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::free},
+       {Way{.loss = loss::MulticlassHinge{}}, Way{.loss = loss::MulticlassHinge{}, .classes = 33},
+        Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::free},
         Way{.loss = loss::MulticlassHinge{}, .bias = registry::Bias::regularized},
         Way{.loss = loss::SmoothMulticlassHinge{}, .bias = registry::Bias::regularized},
         Way{.loss = loss::MulticlassHinge{}, .penalty = penalty::ElasticNet{0.3}},
         Way{.loss = loss::Softmax{}, .bias = registry::Bias::regularized, .penalty = penalty::ElasticNet{0.3}}}) {
-    Case setup = multiclass_case(way.loss, 120, 80, 21, Storage::csr64, 31);
+    Case setup = multiclass_case(way.loss, 240, 80, way.classes, Storage::csr64, 31);
     setup.settings.lambda = 0.002;
     setup.settings.bias = way.bias;
     setup.settings.penalty = way.penalty;
@@ -179,6 +186,7 @@ TEST(MulticlassSdcaParallel, ThreadsInStepHaveTheBitsOfOne) {
       const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
       solver::MulticlassSdca sdca(problem, {}, {});
       for (int step = 0; step < 8; ++step) sdca.step();
+      EXPECT_EQ(sdca.runs_in_step() > 0, threads > 1);
       const problem::MulticlassCandidate offered = sdca.candidate();
       std::vector<double> all(offered.w.begin(), offered.w.end());
       all.insert(all.end(), offered.b.begin(), offered.b.end());
@@ -192,6 +200,7 @@ TEST(MulticlassSdcaParallel, ThreadsInStepHaveTheBitsOfOne) {
 
 // Rows without gaps, so many that two threads sweep over supports that have no class in common.
 TEST(MulticlassSdcaParallel, RoundsHaveTheBitsOfOneThread) {
+  if (!two_can_run()) GTEST_SKIP() << "there is a single processor";
   struct Way {
     loss::AnyVector loss;
     registry::Bias bias;
@@ -217,6 +226,7 @@ TEST(MulticlassSdcaParallel, RoundsHaveTheBitsOfOneThread) {
         EXPECT_GE(value, last - 1e-13 * (1 + std::fabs(last))) << "step " << step;
         last = value;
       }
+      EXPECT_EQ(sdca.runs_in_step() > 0, threads > 1);
       const problem::MulticlassCandidate offered = sdca.candidate();
       std::vector<double> all(offered.w.begin(), offered.w.end());
       all.insert(all.end(), offered.b.begin(), offered.b.end());
