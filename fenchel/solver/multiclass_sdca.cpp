@@ -44,7 +44,7 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
       gains_(problem.rows(), 0.0),
       beta_(problem.rows() * problem.classes(), 0.0),
       stored_(problem.dimension() * stride_),
-      seed_(conduct.seed),
+      random_(conduct.seed + 1),  // another one than that of the order
       blocks_(conduct.ascent.blocks),
       sigma_(plain_ ? 1.3 : static_cast<double>(conduct.ascent.blocks)) {
   // Several threads ask the system for the memory.
@@ -69,7 +69,8 @@ MulticlassSdca::MulticlassSdca(const problem::MulticlassProblem& problem, const 
   for (std::size_t i = 0; i < curvatures_.size(); ++i) curvatures_[i] = shares_[i] * (curvatures_[i] + bias_step_);
   if (halves_pay()) splits_ = feature_splits(problem_.design.matrix);
   // Two sides of a round have two classes each, at least.
-  const bool in_rounds = gapless_ && plain_ && cornered_ && in_one_piece() && problem_.classes() >= 4;
+  const bool in_rounds =
+      gapless_ && plain_ && cornered_ && visits_.windows().size() == 1 && problem_.classes() >= 4;
   if ((!splits_.empty() || in_rounds) && threads() > 1) duo_ = Duo::start(stride_ + problem_.classes());
   set_start(start);
   if (!start.beta.empty()) induce();  // the weights of no dual variables are the zeros that are there

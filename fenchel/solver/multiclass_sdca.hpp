@@ -7,8 +7,7 @@
 //
 // A sweep over everything is followed by some over each row's own class and those with a dual variable that is not 0, the
 // support (as LIBLINEAR leaves out classes), and only over the rows that gained most of what the last one did: these are
-// shorter, and only order the work, too. With several windows or blocks each does both before the next one, or before they are
-// merged.
+// shorter, and only order the work, too. Every window does both before the next one; blocks are merged in between.
 //
 // The multiclass hinge, under a plain l2 penalty and without a free bias: conjugate gradients on all supports follow after some
 // epochs, where weights are few (support_ascent.hpp).
@@ -76,22 +75,15 @@ class MulticlassSdca final : public MulticlassSolver {
   void find_best_multiple(std::span<const double> weights);
   [[nodiscard]] LargeVector scores_of(std::span<const double> weights) const;
   [[nodiscard]] double dual_value() const;
-  // What rows are worked on with, a block of them side by side with others.
   struct Block {
-    explicit Block(std::uint64_t seed) : random(seed) {}
-
-    Random random;          // for sweeps over the support
-    LargeVector stored;     // the block's copy of the weights, where there are several blocks
+    LargeVector stored;     // its copy of the weights
     std::vector<double> b;  // and of the biases
-    kernel::ClassSupports supports;
   };
   kernel::MulticlassSweepReport sweep();
-  // Sweeps over the rows of the state, and then over their support.
-  kernel::MulticlassSweepReport work_on(kernel::MulticlassSweepState state, Block& block);
-  void sweep_support(kernel::MulticlassSweepState& state, Block& block, kernel::MulticlassSweepReport& report);
+  // Over the supports of those rows that gained enough by a sweep over everything.
+  void sweep_support(std::span<const std::uint32_t> order, kernel::MulticlassSweepReport& report);
   // Over those of a list of rows; returns the work.
-  double sweep_supports(kernel::MulticlassSweepState& state, Block& block, std::span<const std::uint32_t> list,
-                        int times, double least_gain);
+  double sweep_supports(std::span<const std::uint32_t> list, int times, double least_gain);
   // Conjugate gradients on all supports, and sweeps over these, in proportion to the work of the sweeps before.
   void climb_supports(kernel::MulticlassSweepReport& report);
   kernel::MulticlassSweepReport sweep_window(std::span<const std::uint32_t> order);
@@ -99,9 +91,8 @@ class MulticlassSdca final : public MulticlassSolver {
   [[nodiscard]] std::size_t blocks_for(std::size_t rows) const;
   [[nodiscard]] double passes_of(double work) const;  // nonzeros x classes
   [[nodiscard]] kernel::MulticlassSweepState state_of(std::span<const std::uint32_t> order);
-  [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState& state);
+  [[nodiscard]] kernel::MulticlassSweepReport run(kernel::MulticlassSweepState state);
   [[nodiscard]] bool halves_pay() const;
-  [[nodiscard]] bool in_one_piece() const;  // whether every row is swept before anything else happens
   [[nodiscard]] double entries_a_row() const;
   // The second thread for so many products with weights, where it pays and these are as many as its start takes.
   [[nodiscard]] Duo* duo_for(double products, double least) const;
@@ -125,10 +116,11 @@ class MulticlassSdca final : public MulticlassSolver {
   std::vector<double> center_, b_;       // empty without a free bias
   double last_gain_ = 0.0;               // of the dual, by the last sweep over everything
   double bias_step_ = 0.0;
-  std::uint64_t seed_;
+  Random random_;       // for sweeps over supports
   std::size_t blocks_;  // 0: chosen from the data
   double sigma_;        // the blocks' caution
   std::vector<Block> workers_;
+  kernel::ClassSupports supports_;
   SupportAscent ascent_;
   std::vector<std::uint32_t> splits_;  // of rows; empty where features are not halved
   std::unique_ptr<Duo> duo_;           // none where one thread is there, or is better

@@ -145,28 +145,26 @@ class SupportRounds {
 
 }  // namespace
 
-void MulticlassSdca::sweep_support(kernel::MulticlassSweepState& state, Block& block,
-                                   kernel::MulticlassSweepReport& report) {
+void MulticlassSdca::sweep_support(std::span<const std::uint32_t> order, kernel::MulticlassSweepReport& report) {
   const double least =
-      (gapless_ ? part_without_gaps : part_of_mean_gain) * report.gain / static_cast<double>(state.order.size());
+      (gapless_ ? part_without_gaps : part_of_mean_gain) * report.gain / static_cast<double>(order.size());
   std::vector<std::uint32_t> rows;
-  for (const std::uint32_t i : state.order) {
+  for (const std::uint32_t i : order) {
     if (gains_[i] >= least) rows.push_back(i);
   }
-  report.work += sweep_supports(state, block, rows, most_support_sweeps, least);
+  report.work += sweep_supports(rows, most_support_sweeps, least);
 }
 
-double MulticlassSdca::sweep_supports(kernel::MulticlassSweepState& state, Block& block,
-                                      std::span<const std::uint32_t> list, int times, double least_gain) {
-  kernel::ClassSupports& supports = block.supports;
-  supports.gather(state, list);
+double MulticlassSdca::sweep_supports(std::span<const std::uint32_t> list, int times, double least_gain) {
+  kernel::MulticlassSweepState state = state_of(list);
+  supports_.gather(state, list);
   Duo* const duo =
-      duo_for(static_cast<double>(supports.entries.size()) * entries_a_row(), least_products_in_supports);
+      duo_for(static_cast<double>(supports_.entries.size()) * entries_a_row(), least_products_in_supports);
   const double work = std::visit(
       [&]<class Rows, class Loss>(const Rows& rows, const Loss& loss) {
         if (gapless_) {
-          SupportRounds sweeps(rows, loss, state, supports, block.random);
-          if (duo != nullptr && static_cast<double>(supports.rows.size()) >= rows_for_rounds) {
+          SupportRounds sweeps(rows, loss, state, supports_, random_);
+          if (duo != nullptr && static_cast<double>(supports_.rows.size()) >= rows_for_rounds) {
             duo->run([&](std::size_t side) { sweeps.run(times, least_gain, *duo, side); });
           } else {
             sweeps.run(times, least_gain);
@@ -174,19 +172,19 @@ double MulticlassSdca::sweep_supports(kernel::MulticlassSweepState& state, Block
           return sweeps.work();
         }
         state.halves.duo = duo;
-        if (duo == nullptr) return SupportSweeps(rows, loss, state, supports, block.random).run(times, least_gain);
+        if (duo == nullptr) return SupportSweeps(rows, loss, state, supports_, random_).run(times, least_gain);
         // Both go through the same, each with supports and random numbers of its own: only the weights are divided.
         kernel::FollowingState follower(state);
-        kernel::ClassSupports followed = supports;
-        Random random = block.random;
-        SupportSweeps leading(rows, loss, state, supports, block.random);
+        kernel::ClassSupports followed = supports_;
+        Random random = random_;
+        SupportSweeps leading(rows, loss, state, supports_, random_);
         SupportSweeps following(rows, loss, follower.state, followed, random);
         std::array<double, 2> found{};
         duo->run([&](std::size_t side) { found[side] = (side == 0 ? leading : following).run(times, least_gain); });
         return found.front();
       },
       problem_.design.matrix, problem_.loss);
-  supports.scatter(state);
+  supports_.scatter(state);
   return work;
 }
 
@@ -201,8 +199,7 @@ void MulticlassSdca::climb_supports(kernel::MulticlassSweepReport& report) {
                                 .stride = stride_},
                                beta_, stored_, work_of_ascent * report.work);
   if (ascent_.rows().empty()) return;
-  kernel::MulticlassSweepState state = state_of(ascent_.rows());
-  report.work += sweep_supports(state, workers_.front(), ascent_.rows(), sweeps_after_ascent, 0.0);
+  report.work += sweep_supports(ascent_.rows(), sweeps_after_ascent, 0.0);
 }
 
 }  // namespace fenchel::solver

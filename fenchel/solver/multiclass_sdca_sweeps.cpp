@@ -54,19 +54,15 @@ std::size_t MulticlassSdca::blocks_for(std::size_t rows) const {
 kernel::MulticlassSweepReport MulticlassSdca::sweep_window(std::span<const std::uint32_t> order) {
   if (order.empty()) return {};
   const std::size_t blocks = blocks_for(order.size());
-  while (workers_.size() < blocks) workers_.emplace_back(seed_ + workers_.size() + 1);
-  return blocks > 1 ? sweep_blocks(order, blocks) : work_on(state_of(order), workers_.front());
-}
-
-kernel::MulticlassSweepReport MulticlassSdca::work_on(kernel::MulticlassSweepState state, Block& block) {
-  kernel::MulticlassSweepReport report = run(state);
-  if (report.changed && plain_ && cornered_) sweep_support(state, block, report);
+  kernel::MulticlassSweepReport report = blocks > 1 ? sweep_blocks(order, blocks) : run(state_of(order));
+  if (report.changed && plain_ && cornered_) sweep_support(order, report);
   return report;
 }
 
 kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::uint32_t> order,
                                                            std::size_t blocks) {
   const std::size_t k = problem_.classes();
+  workers_.resize(std::max(workers_.size(), blocks));
   beta_before_.resize(beta_.size());
   std::vector<kernel::MulticlassSweepReport> reports(blocks);
   parallel_for(blocks, [&](std::size_t b) {
@@ -79,7 +75,7 @@ kernel::MulticlassSweepReport MulticlassSdca::sweep_blocks(std::span<const std::
     state.stored = block.stored;
     state.b = block.b;
     state.caution = sigma_;
-    reports[b] = work_on(state, block);
+    reports[b] = run(state);
   });
   merge(order, blocks);
   kernel::MulticlassSweepReport total;
@@ -133,11 +129,8 @@ kernel::MulticlassSweepState MulticlassSdca::state_of(std::span<const std::uint3
 
 bool MulticlassSdca::halves_pay() const {
   const double products = entries_a_row() * static_cast<double>(stride_);
-  return !gapless_ && products >= least_products_in_step && in_one_piece();
-}
-
-bool MulticlassSdca::in_one_piece() const {
-  return visits_.windows().size() == 1 && blocks_for(problem_.rows()) == 1;
+  const bool in_one_piece = visits_.windows().size() == 1 && blocks_for(problem_.rows()) == 1;
+  return !gapless_ && products >= least_products_in_step && in_one_piece;
 }
 
 double MulticlassSdca::entries_a_row() const {
@@ -148,7 +141,7 @@ Duo* MulticlassSdca::duo_for(double products, double least) const {
   return duo_ != nullptr && duo_->pays() && products >= least ? duo_.get() : nullptr;
 }
 
-kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState& state) {
+kernel::MulticlassSweepReport MulticlassSdca::run(kernel::MulticlassSweepState state) {
   const auto sweep_with = [&](const auto& weights) {
     return std::visit(
         [&](const auto& rows, const auto& loss) {
