@@ -130,15 +130,14 @@ def certificate_text(cases, ours):
                                          rows) if rows else "")
 
 
-def memory_text(cases, ours):
+def memory_text(cases):
     rows = []
     for case in cases:
-        run = next((run for run in case.tools.get(ours, ()) if run.setting == 1e-3), None)
-        if run is None or case.cost != 1:
+        if not case.memory:
             continue
         vectors = 8 * sum(case.shape)
-        data = run.more["data_bytes"]
-        peak = run.more["peak_bytes"] - run.more["file_bytes"] - run.more["empty_bytes"]
+        data = case.memory["data_bytes"]
+        peak = case.memory["peak_bytes"] - case.memory["file_bytes"] - case.memory["empty_bytes"]
         rows.append([case.data, case.loss, data / 1e6, vectors / 1e6, peak / 1e6, peak / (data + vectors),
                      max(0.0, (peak - 1.3 * data) / vectors)])
     missed = [f"{row[0]} {row[1]} ({common.number(row[5])})" for row in rows if row[5] > 1.3]
@@ -240,8 +239,8 @@ there, with the solver that does so soonest; the least of three. Distances are r
 
 ### Peak memory of a fit
 
-C = 1, tolerance 1e-3: the most memory that the process holds while solving, less what it held before it read the data and
+C = 1, tolerance 1e-3, a process each: the most memory that it holds while solving, less what it held before it read the data and
 less the pages of the program itself, over the matrix with its labels (*data*) and one double a row and a column (*vectors*).
 
-{memory_text(cases, ours)}
+{memory_text(cases)}
 """

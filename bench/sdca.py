@@ -41,7 +41,8 @@ def parse():
     parser.add_argument("--multiclass-cap", type=int, help="the same for multiclass losses, which take longer (default: that of --cap)")
     parser.add_argument("--reference", type=float, help="seconds for the optimum, a solver (default 60)")
     parser.add_argument("--rounds", type=int, help="times that short fits are measured (default 3)")
-    parser.add_argument("--sklearn", choices=("all", "multiclass", "none"), default="all", help="where it takes part (default all)")
+    parser.add_argument("--sklearn", choices=("all", "some", "multiclass", "none"), default="all",
+                        help="where it takes part: some is C = 1, and multiclass losses (default all)")
     parser.add_argument("--no-process", dest="process", action="store_false")
     parser.add_argument("--no-multiclass", dest="multiclass", action="store_false")
     parser.add_argument("--only-multiclass", action="store_true", help="nothing but that, as a table of its own, which --no-multiclass keeps")
