@@ -26,7 +26,7 @@ NEWTON_EPS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 LIBLINEAR = {"hinge": {3: DUAL_EPS}, "squared-hinge": {1: DUAL_EPS, 2: NEWTON_EPS}, "logistic": {7: DUAL_EPS, 0: NEWTON_EPS},
              "multiclass-hinge": {4: DUAL_EPS}}
 SHORT = 1.0       # seconds: what is shorter is measured again
-MEMORY_COST = 1.0
+MIDDLE_COST = 1.0  # for what is measured at one only
 REFERENCE = 1e-9  # the relative gap at which our dual value counts as the optimum
 OPTIMA = common.RESULTS / "optima.json"
 
@@ -185,9 +185,10 @@ def measure_case(data, loss, cost, options):
             lambda chosen, solver=solver: liblinear_probe(case, solver, chosen, options.cap), settings)
     measure_in_turns(case, tools, options.rounds)
     settle(case, options.reference)
-    if cost == MEMORY_COST:
-        case.memory = fit_probe(case, options.solvers[0], [LEVELS[0]], options.cap, weights=False)[-1]
-    if options.sklearn == "all" or (options.sklearn == "some" and cost == 1):
+    if cost == MIDDLE_COST and case.tools.get(f"fenchel {options.solvers[0]}"):
+        line = fit_probe(case, options.solvers[0], [LEVELS[0]], options.cap, weights=False)[-1]
+        case.memory = line if line["status"] == "optimal" else {}
+    if options.sklearn == "all" or (options.sklearn == "some" and cost == MIDDLE_COST):
         measure_sklearn(case, options.cap)
     return case
 

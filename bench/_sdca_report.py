@@ -222,14 +222,14 @@ Geometric means of the ratios:
 {common.table(["", *map(power, LEVELS)], mean_rows(cases, ours))}
 
 Every tool: the cases in which it comes there in time, and the geometric mean of its time over ours where both do.
-scikit-learn is its `fit` on data in memory, with ten times the time of the fastest tool (one second at least) a fit.
+scikit-learn is its `fit` on data in memory, with ten times the time of the fastest tool (one second at least) a fit{", at C = 1 only" if options.sklearn == "some" else ""}.
 
 {common.table(["tool"] + [f"{what} {power(level)}" for level in LEVELS for what in ("reached", "ratio")], tool_rows(cases, ours))}
 
 ### Whole processes to 1e-3
 
 Read text, fit, write the model: `fenchel train --threads 2` and `liblinear-train`, each at the loosest setting that comes
-there, with the solver that does so soonest; the least of three. Distances are recomputed from the model files.
+there, with the solver that does so soonest; the least of five, in turns. Distances are recomputed from the model files.
 
 {process_text(processes)}
 {multiclass_text(multiclass)}

@@ -83,7 +83,7 @@ def measure_process(case, ours):
     commands = [[measure.CLI, "train", "--quiet", "--loss", case.loss, "--C", case.cost, "--bias", "none", "--threads", 2,
                  "--solver", ours.split()[1], "--tol", mine[2].setting, data, models[0]],
                 ["liblinear-train", "-q", "-s", solver, "-c", case.cost, "-e", theirs[2].setting, data, models[1]]]
-    times = [min(column) for column in zip(*(map(seconds_of, commands) for _ in range(3)))]
+    times = [min(column) for column in zip(*(map(seconds_of, commands) for _ in range(5)))]
     weights = [problems.exported_weights(models[0])[0], peers.read_liblinear(models[1])]
     distances = [measure.objective(measure.load(case.data), case.loss, case.lam, w) / case.optimum["value"] - 1
                  for w in weights]

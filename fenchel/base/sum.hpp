@@ -1,5 +1,5 @@
-// Sums that do not depend on who computes them: terms are cut into fixed blocks, each block is summed in order with
-// compensation, and the blocks are combined in order. Threads only change who computes a block, never the bits.
+// Sums that do not depend on who computes them: terms are cut into fixed blocks, each block is summed in order, with
+// compensation where the sum has it, and the blocks are combined in order. Threads only change who computes a block, never the bits.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "fenchel/base/parallel.hpp"
-#include "fenchel/base/sum.hpp"
 #include "fenchel/solver/block_merge.hpp"
 #include "fenchel/solver/dual_ascent.hpp"
 

@@ -19,7 +19,7 @@ constexpr std::size_t moving_rows_per_end = 10;
 // may be rounding; steps by it would carry the errors of w along from start to start.
 constexpr double share_of_rounding = 1e-14;
 
-// Sums along d are found anew where leaving rows out has taken all but so much of ||m||^2.
+// Products with m are found anew where leaving rows out has taken all but so much of ||m||^2.
 constexpr double least_left = 1e-6;
 
 // Where alpha can go without leaving its parabola.
@@ -65,17 +65,12 @@ struct DualMomentum::Along {
     curvature += gamma * share * move.by * move.by;
     shares += share * move.by;
   }
-  void leave_out(const Move& move, double share) {
-    slope -= move.slope;
-    curvature -= gamma * share * move.by * move.by;
-    shares -= share * move.by;
-  }
   [[nodiscard]] double best(const Objective& objective, double b) const {
     const double s = objective.l2, bias = objective.bias_step > 0.0 ? b * shares : 0.0;
     const double down = s * products.w_m + slope + bias;
     const double curved = s * products.m_m + curvature + objective.bias_step * shares * shares;
     const double t = -down > share_of_rounding * s * products.w_w ? -down / curved : 0.0;
-    return std::isfinite(t) ? t : 0.0;
+    return std::isfinite(t) && t > 0.0 ? t : 0.0;
   }
 };
 
@@ -139,10 +134,11 @@ double DualMomentum::best_step(const Objective& objective, const Point& point) {
   if (moving_ == 0) return 0.0;
   Along along = std::visit([&](const auto& loss) { return look_ahead(loss, objective, point.alpha); },
                            objective.problem.loss);
-  along.products = products_with(point.w);
   if (!drop(objective, point.w, 0.0, along)) return 0.0;
-  const double first = along.best(objective, point.b);
+  along.products = products_with(point.w);
+  const double first = along.best(objective, point.b), length = along.products.m_m;
   if (first == 0.0 || !drop(objective, point.w, first, along)) return 0.0;
+  if (along.products.m_m < least_left * length) along.products = products_with(point.w);
   double reach = infinity;
   for (const Move& move : moves()) reach = std::min(reach, move.reach);
   const double t = std::min(along.best(objective, point.b), reach);
@@ -185,12 +181,11 @@ bool DualMomentum::drop(const Objective& objective, std::span<const double> w, d
   if (stopping == 0) return true;
   if (moving_rows_per_end * stopping > moving_) return false;
   const double constant = objective.problem.design.constant;
-  Products& products = along.products;
-  const double before = products.m_m;
+  Along left{.gamma = along.gamma, .products = along.products};
   std::visit(
       [&](const auto& matrix) {
         const auto leave_out = [&](const Move& move) {
-          const double share = objective.shares[move.row], change = share * move.by / objective.l2;
+          const double change = objective.shares[move.row] * move.by / objective.l2;
           double x_w = 0.0, x_m = 0.0, x_x = 0.0;
           const auto take = [&](std::size_t j, double x) {
             x_w += x * w[j];
@@ -201,9 +196,8 @@ bool DualMomentum::drop(const Objective& objective, std::span<const double> w, d
           const auto row = matrix.row(move.row);
           row.for_each_entry(take);
           if (constant != 0.0) take(matrix.cols(), constant);
-          products.w_m -= change * x_w;
-          products.m_m += change * (change * x_x - 2.0 * x_m);
-          along.leave_out(move, share);
+          left.products.w_m -= change * x_w;
+          left.products.m_m += change * (change * x_x - 2.0 * x_m);
           entries_ += row.nonzeros();
         };
         std::size_t kept = 0;
@@ -211,13 +205,14 @@ bool DualMomentum::drop(const Objective& objective, std::span<const double> w, d
           if (stops(move)) {
             leave_out(move);
           } else {
+            left.count(move, objective.shares[move.row]);
             moves_[kept++] = move;
           }
         }
         moving_ = kept;
       },
       objective.problem.design.matrix);
-  if (products.m_m < least_left * before) products = products_with(w);  // what is left would be rounding
+  along = left;
   return true;
 }
 

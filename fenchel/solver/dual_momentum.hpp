@@ -47,10 +47,10 @@ class DualMomentum {
  private:
   // How a row goes along d.
   struct Move {
-    double by = 0.0;     // d_i
-    double slope = 0.0;  // of its part of the dual objective, at the beginning
-    double reach = 0.0;  // as far as it can go: 0 at an end of its domain
-    std::size_t row = 0;
+    double by;     // d_i
+    double slope;  // of its part of the dual objective, at the beginning
+    double reach;  // as far as it can go: 0 at an end of its domain
+    std::size_t row;
   };
   struct Products;
   struct Along;
@@ -66,7 +66,8 @@ class DualMomentum {
 
   [[nodiscard]] std::span<Move> moves() { return std::span(moves_).first(moving_); }
 
-  std::vector<Move> moves_;  // d, without zeros: the first `moving_` of as many as there are rows
+  // d, without zeros: the first `moving_` of as many as there are rows. The others are not written.
+  std::vector<Move, LargePages<Move>> moves_;
   std::size_t moving_ = 0;
   LargeVector w_move_;                 // m; empty before the second start
   LargeVector alpha_start_, w_start_;  // the last start

@@ -35,7 +35,6 @@
 
 #include "fenchel/base/duo.hpp"
 #include "fenchel/base/large_vector.hpp"
-#include "fenchel/base/parallel.hpp"
 #include "fenchel/data/class_map.hpp"
 #include "fenchel/kernel/class_supports.hpp"
 #include "fenchel/kernel/multiclass_sweep.hpp"

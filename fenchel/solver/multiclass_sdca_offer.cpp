@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
 #include "fenchel/solver/class_model.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"

@@ -1,11 +1,9 @@
 // The sweeps of multiclass dual ascent over rows, in blocks or by two threads in step.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "fenchel/base/parallel.hpp"
-#include "fenchel/base/sum.hpp"
 #include "fenchel/data/residence.hpp"
 #include "fenchel/solver/block_merge.hpp"
 #include "fenchel/solver/multiclass_sdca.hpp"

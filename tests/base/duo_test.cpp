@@ -26,16 +26,20 @@ class DuoParallel : public testing::Test {
     duo_ = Duo::start(3);
     if (duo_ == nullptr) GTEST_SKIP() << "there is a single processor";
   }
-  // A run in which one side comes late to the last of three exchanges, or to the first; returns how long it took.
+  // A run in which one side comes late to the last of three exchanges, or to the first; returns how long it took. Messages arrive
+  // all the same.
   double run_with_one_late(bool at_first, Duo::Wait wait) {
     const Stopwatch clock;
+    std::array<double, 2> received{};
     duo_->run([&](std::size_t side) {
       for (int turn = 0; turn < 3; ++turn) {
         const bool is_late = turn == (at_first ? 0 : 2);
         if (is_late && side == 1) std::this_thread::sleep_for(late);
-        (void)duo_->exchange(side, is_late ? wait : Duo::Wait::noticed);
+        duo_->outgoing(side).front() = static_cast<double>(10 * turn + 1) + static_cast<double>(side);
+        received[side] += duo_->exchange(side, is_late ? wait : Duo::Wait::noticed).front();
       }
     });
+    EXPECT_EQ(received, (std::array{36.0, 33.0}));
     return clock.seconds();
   }
 
@@ -66,6 +70,7 @@ TEST_F(DuoParallel, EveryMessageArrivesInItsTurn) {
 TEST_F(DuoParallel, ASideThatComesLateIsWaitedForAndNoticed) {
   const double most = 2 * std::chrono::duration<double>(late).count();
   for (const bool at_first : {false, true}) {
+    duo_ = Duo::start(3);  // one that has seen nothing yet
     const bool busy = run_with_one_late(at_first, Duo::Wait::noticed) >= most;
     EXPECT_TRUE(busy || !duo_->pays());
   }

@@ -82,11 +82,23 @@ struct Walk {
 
 class DualMomentumLaw : public testing::TestWithParam<loss::Any> {};
 
+struct Way {
+  Bias bias = Bias::none;
+  double l2 = middling_l2;
+  double smoothing = 0.0;
+  std::size_t columns = 4;
+  double stretch = 1.0;  // how much longer than others the rows are that get to the ends of their domains
+};
+
 // Three starts on a straight way, and where momentum goes from the third. Returns whether it moved.
-bool expect_best_point(const loss::Any& loss, Bias bias, double l2, double smoothing, std::uint64_t seed) {
+bool expect_best_point(const loss::Any& loss, const Way& setting, std::uint64_t seed) {
   constexpr std::size_t rows = 40;
-  Case setup = with_penalty(random_setup(loss, rows, 4, Storage::csr64, seed), 0.0, bias);
+  const auto [bias, l2, smoothing, columns, stretch] = setting;
+  Case setup = with_penalty(random_setup(loss, rows, columns, Storage::csr64, seed), 0.0, bias);
   setup.settings.direct->l2 = l2;
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (double& x : setup.rows[i]) x *= stretch;
+  }
   Random random(seed);
   for (std::size_t i = 0; i < rows; ++i) setup.weights.push_back(0.5 + random.uniform());
   const Instance instance = instance_of(setup);
@@ -149,12 +161,26 @@ TEST_P(DualMomentumLaw, GoesToTheBestPointOfItsWay) {
       for (const double l2 : {0.02, 0.07, 0.2, 0.7}) {  // weaker penalties want to go back, stronger ones too far
         for (std::uint64_t seed = 1; seed <= 3; ++seed, ++cases) {
           SCOPED_TRACE("seed " + std::to_string(seed) + " smoothing " + std::to_string(smoothing));
-          if (expect_best_point(GetParam(), bias, l2, smoothing, seed)) ++moved;
+          if (expect_best_point(GetParam(), {.bias = bias, .l2 = l2, .smoothing = smoothing}, seed)) ++moved;
         }
       }
     }
   }
   EXPECT_GE(8 * moved, cases);
+  RecordProperty("moved", moved);
+}
+
+// Products with vectors of several blocks, and after the rows that made almost all of the way have been left out of it.
+TEST_P(DualMomentumLaw, GoesThereInManyColumnsAndWithoutLongRows) {
+  int moved = 0;
+  for (const double l2 : {0.02, 0.2, 2.0, 20.0}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      for (const Way& way : {Way{.l2 = l2, .columns = 5000}, Way{.l2 = l2, .stretch = 1e4}}) {
+        SCOPED_TRACE("seed " + std::to_string(seed) + " l2 " + std::to_string(l2));
+        if (expect_best_point(GetParam(), way, seed)) ++moved;
+      }
+    }
+  }
   RecordProperty("moved", moved);
 }
 
