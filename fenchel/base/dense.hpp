@@ -2,7 +2,8 @@
 // instantiated in one file for all who use them.
 #pragma once
 
-#include <utility>
+#include <cstddef>
+#include <span>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -18,13 +19,30 @@ class Cholesky {
  public:
   // Whether all pivots are positive; where one is not, there is nothing to solve with.
   bool factorize(Matrix lower);
-  // The memory of a factor that is not needed any more.
-  Matrix take() { return std::move(factor_); }
   void solve_in_place(Eigen::Ref<Vector> x) const;
   [[nodiscard]] Matrix solve(const Matrix& columns) const;
 
  private:
   Matrix factor_;  // the lower triangle
+};
+
+// A symmetric matrix A that is kept up to date, and a factorisation of scale A + diag(ridge): one square holds both, A below its
+// diagonal and the factor above.
+class FactoredSquare {
+ public:
+  [[nodiscard]] bool empty() const { return square_.size() == 0; }
+  void clear(std::size_t size);  // A = 0
+  // A's lower triangle, column by column, to add to; what is added above the diagonal is lost.
+  [[nodiscard]] std::span<double> lower() { return {square_.data(), static_cast<std::size_t>(square_.size())}; }
+
+  // Where the diagonal is raised by a factor 1 + lift. Whether all pivots are positive; where one is not, there is nothing to solve with.
+  bool factorize(double scale, Eigen::Ref<const Vector> ridge, double lift);
+  void solve_in_place(Eigen::Ref<Vector> x) const;
+  void multiply(Eigen::Ref<const Vector> x, Eigen::Ref<Vector> product) const;  // A x
+
+ private:
+  Matrix square_;  // above the diagonal R, with R_ii = 1 in scale A + diag(ridge) = R' diag(pivots) R
+  Vector pivots_;
 };
 
 // Of a symmetric matrix that is positive semidefinite up to rounding, by pivoting.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace fenchel::solver {
 namespace {
@@ -121,22 +120,20 @@ double NormalSystem::update_gram(double slack) {
   }
   // What is added stands in the place of the weights for so long.
   for (const std::uint32_t i : changed.rows) weights_[i] = wanted(i) - weights_[i];
-  sums_.add_gram(changed, weights_, gram_);
+  sums_.add_gram(changed, weights_, gram_.lower());
   for (const std::uint32_t i : changed.rows) weights_[i] = wanted(i);
   return part;
 }
 
 void NormalSystem::form_gram() {
-  const std::size_t d = sums_.dimension();
-  gram_.assign(d * d, 0.0);
+  gram_.clear(sums_.dimension());
   updates_ = 0;
   for (const std::uint32_t i : held_) weights_[i] = 0.0;
   for (const std::uint32_t i : active_.rows) weights_[i] = wanted(i);
-  sums_.add_gram(active_, weights_, gram_);
+  sums_.add_gram(active_, weights_, gram_.lower());
 }
 
 void NormalSystem::rest() {
-  factor_.take();
   if (direct_) active_.rows = LargeList();
 }
 
@@ -150,19 +147,9 @@ void NormalSystem::find_held() {
 
 // Rounding may leave the sum of a tiny ridge and a large matrix without a positive pivot; then the diagonal grows until it has.
 void NormalSystem::factorize() {
-  const auto d = static_cast<Eigen::Index>(sums_.dimension());
-  const Eigen::Map<const dense::Matrix> gram(gram_.data(), d, d);
+  const Eigen::Map<const dense::Vector> ridge(ridge_.data(), static_cast<Eigen::Index>(ridge_.size()));
   double lift = 0.0;
-  for (;;) {
-    dense::Matrix matrix = factor_.take();
-    matrix = scale_ * gram;
-    for (Eigen::Index j = 0; j < d; ++j) {
-      const double own = matrix(j, j) + ridge_[static_cast<std::size_t>(j)];
-      matrix(j, j) = own * (1.0 + lift);
-    }
-    if (factor_.factorize(std::move(matrix)) || lift > 1.0) return;
-    lift = lift == 0.0 ? 1e-14 : 10 * lift;
-  }
+  while (!gram_.factorize(scale_, ridge, lift) && !(lift > 1.0)) lift = lift == 0.0 ? 1e-14 : 10 * lift;
 }
 
 double NormalSystem::prepare_iterations() {
@@ -186,17 +173,16 @@ double NormalSystem::solve(std::span<const double> rhs, std::span<const double> 
 double NormalSystem::solve_direct(std::span<const double> rhs, std::span<double> d, std::span<double> residual) {
   const auto size = static_cast<Eigen::Index>(rhs.size());
   const Eigen::Map<const dense::Vector> b(rhs.data(), size), ridge(ridge_.data(), size);
-  const Eigen::Map<const dense::Matrix> gram(gram_.data(), size, size);
   Eigen::Map<dense::Vector> x(d.data(), size), r(residual.data(), size);
   const auto look = [&] {
-    r.noalias() = gram.selfadjointView<Eigen::Lower>() * x;
+    gram_.multiply(x, r);
     r = b - scale_ * r - ridge.cwiseProduct(x);
   };
   x = b;
-  factor_.solve_in_place(x);
+  gram_.solve_in_place(x);
   look();
   dense::Vector correction = r;
-  factor_.solve_in_place(correction);
+  gram_.solve_in_place(correction);
   const double before = r.norm();
   x += correction;
   look();

@@ -66,10 +66,9 @@ class NormalSystem {
 
   bool complete_ = true;  // no sample
   bool direct_ = false;
-  std::vector<double> gram_;     // X' diag(weights) X, lower triangle; empty: never formed
-  std::vector<double> weights_;  // of the rows, as they are in it
-  int updates_ = 0;              // since it was formed from nothing
-  dense::Cholesky factor_;
+  dense::FactoredSquare gram_;         // X' diag(weights) X, and H factorized; empty: never formed
+  std::vector<double> weights_;        // of the rows, as they are in it
+  int updates_ = 0;                    // since it was formed from nothing
   double last_iterations_work_ = 0.0;  // products of the last solution by conjugate gradients
 
   RowSums::Cut active_;  // rows with a weight
