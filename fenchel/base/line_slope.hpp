@@ -24,13 +24,16 @@ double step_along(double start, double furthest, double undershoot, At&& at) {
   constexpr int most_trials = 30;
   constexpr double overshoot = 0.1;    // of the slope at 0, which will do
   constexpr double resolution = 1e-3;  // where the slope jumps
+  constexpr double shrinkage = 0.125;  // until a step is short enough, which may be far from 1
   double low = 0.0, high = furthest, t = 1.0;
   for (int trial = 0; trial < most_trials; ++trial) {
     const LineSlope slope = at(t);
     if (slope.first <= -overshoot * start && slope.first >= undershoot * start) return t;
     (slope.first <= 0.0 ? low : high) = t;  // where values overflow, the slope is no number, and t too long
     double next = t - slope.first / slope.second;
-    if (!(next > low && next < high)) next = std::isfinite(high) ? 0.5 * (low + high) : 4 * t;
+    if (!(next > low && next < high)) {
+      next = !std::isfinite(high) ? 4 * t : low > 0.0 ? 0.5 * (low + high) : shrinkage * high;
+    }
     if (next == t || (std::isfinite(high) && high - low <= resolution * high)) break;
     t = next;
   }

@@ -8,6 +8,7 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/data/column_ranges.hpp"
 
 namespace fenchel::data {
@@ -80,6 +81,11 @@ void score_all(const Row& row, const Design& design, const double* w, std::size_
 }  // namespace
 
 void ClassMap::margins(std::span<const double> w, std::span<double> z, std::span<double> error) const {
+  if (all_zero(w)) {
+    std::ranges::fill(z, 0.0);
+    std::ranges::fill(error, 0.0);
+    return;
+  }
   const LargeVector largest = largest_magnitudes(w, classes_);
   std::visit(
       [&](const auto& m) {

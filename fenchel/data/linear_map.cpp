@@ -7,6 +7,7 @@
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/rounding.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/data/dot.hpp"
 #include "fenchel/data/row_norms.hpp"
 
@@ -254,6 +255,11 @@ void LinearMap::margins(std::span<const double> w, std::span<double> z) const {
 }
 
 void LinearMap::margins(std::span<const double> w, std::span<double> z, std::span<double> error) const {
+  if (all_zero(w)) {
+    std::ranges::fill(z, 0.0);
+    std::ranges::fill(error, 0.0);
+    return;
+  }
   const double constant = design_.constant != 0.0 ? design_.constant * w.back() : 0.0;
   for_each_piece([&](const auto& m, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -320,6 +326,11 @@ double LinearMap::margins_and_adjoint(std::span<const double> w, std::span<doubl
 }
 
 void LinearMap::adjoint(std::span<const double> beta, std::span<double> u, std::span<double> magnitude) const {
+  if (all_zero(beta)) {
+    std::ranges::fill(u, 0.0);
+    std::ranges::fill(magnitude, 0.0);
+    return;
+  }
   const auto split = [&](std::span<const Enclosed> entries, std::size_t from) {
     for (std::size_t j = 0; j < entries.size(); ++j) {
       u[from + j] = entries[j].sum;

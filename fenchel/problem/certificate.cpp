@@ -8,6 +8,7 @@
 
 #include "fenchel/base/error.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/problem/constraint_brackets.hpp"
 #include "fenchel/problem/feasibility.hpp"
 #include "fenchel/problem/two_levels.hpp"
@@ -201,8 +202,9 @@ void Certifier::add_bias(PrimalPoint& point) const {
   if (point.b == 0.0) return;
   for_each_block(point.z.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
+      const bool exact = point.z[i] == 0.0 && point.z_error[i] == 0.0;  // then the sum is b itself
       point.z[i] += point.b;
-      point.z_error[i] = widen(point.z_error[i] + 2 * unit_roundoff * std::fabs(point.z[i]), 2);
+      if (!exact) point.z_error[i] = widen(point.z_error[i] + 2 * unit_roundoff * std::fabs(point.z[i]), 2);
     }
   });
 }
@@ -291,7 +293,7 @@ DualPoint Certifier::dual_as_given(std::vector<double> beta) const {
 
 void Certifier::evaluate(DualPoint& point) const {
   const double sum = problem_.sample.weight_sum;
-  const bool zero = std::all_of(point.beta.begin(), point.beta.end(), [](double b) { return b == 0.0; });
+  const bool zero = all_zero(point.beta);
   point.u.resize(problem_.dimension());
   point.u_error.resize(problem_.dimension());
   map_.adjoint(point.beta, point.u, point.u_error);

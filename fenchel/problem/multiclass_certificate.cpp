@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/problem/circulation.hpp"
 #include "fenchel/problem/two_levels.hpp"
 
@@ -281,7 +282,7 @@ MulticlassDual MulticlassCertifier::dual_as_given(std::vector<double> B) const {
   bool feasible =
       point.beta.size() == problem_.rows() * problem_.classes() && exactly_feasible(problem_, point.beta);
   if (feasible && problem_.penalty.has_unpenalized()) {
-    feasible = std::all_of(point.beta.begin(), point.beta.end(), [](double b) { return b == 0.0; });
+    feasible = all_zero(point.beta);
   }
   if (feasible) {
     evaluate(point);

@@ -125,7 +125,7 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
       folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
   run::Options remaining = options;
   remaining.time_limit = options.time_limit - clock.seconds();
-  const run::MulticlassResult run = run::run(problem, *solver, remaining);
+  const run::MulticlassResult run = run::run(problem, *solver, remaining, begin.view());
   solver.reset();  // what it and its data held serves for what follows
   folded.reset();
   result.outputs.resize(k, {.w = {},
@@ -210,7 +210,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
         options.observe(progress);
       };
     }
-    run::Result run = run::run(problem, *solver, remaining);
+    run::Result run = run::run(problem, *solver, remaining, begin);
     result.outputs.push_back({.w = std::move(run.w),
                               .b = run.b,
                               .beta = std::move(run.beta),

@@ -31,20 +31,38 @@ class Keeper {
   virtual ~Keeper() = default;
   // Takes the solver's candidate into account.
   virtual void certify() = 0;
+  // The point that the solver was given to start from, if there is one: the answer is to be no worse.
+  virtual void certify_start() = 0;
+  // All zeros, which takes no pass: nor is the answer to be worse than these.
+  virtual void certify_origin() = 0;
+  [[nodiscard]] virtual bool has_start() const = 0;
   [[nodiscard]] virtual const problem::Certificate& certificate() const = 0;
 };
 
 // The best primal and the best dual point seen, and the certificate of the two as a pair: a reported gap never grows.
-template <class Certifier, class Primal, class Dual, class Solver>
+template <class Certifier, class Primal, class Dual, class Solver, class Start>
 class Incumbent : public Keeper {
  public:
   template <class Problem>
-  Incumbent(const Problem& problem, Solver& solver) : certifier(problem), method(solver) {}
+  Incumbent(const Problem& problem, Solver& solver, const Start& start)
+      : certifier(problem), method(solver), start_(start) {}
 
-  void certify() override {
-    auto candidate = method.candidate();
+  void certify() override { consider(method.candidate()); }
+  void certify_start() override { consider(candidate_at(start_)); }
+  [[nodiscard]] bool has_start() const override { return !start_.w.empty(); }
+
+  [[nodiscard]] const problem::Certificate& certificate() const override { return best_pair; }
+
+ protected:
+  template <class Candidate>
+  void consider(Candidate candidate) {
     Primal primal = certifier.primal_with_best_bias(weights_of(candidate), candidate.b);
     Dual dual = dual_of(candidate, primal);
+    take(std::move(primal), std::move(dual));
+  }
+
+  // Each where it is better than the one there is.
+  void take(Primal primal, Dual dual) {
     // Written so that a point whose value is not a number is replaced, and never replaces one.
     const bool better_primal =
         !best_primal || (std::isfinite(primal.value) && !(best_primal->value <= primal.value));
@@ -61,9 +79,15 @@ class Incumbent : public Keeper {
     }
   }
 
-  [[nodiscard]] const problem::Certificate& certificate() const override { return best_pair; }
+  // Both or none.
+  void take_as_pair(Primal primal, Dual dual) {
+    const problem::Certificate pair = certifier.pair(primal, dual);
+    if (!(pair.gap < best_pair.gap)) return;
+    best_pair = pair;
+    best_primal = std::move(primal);
+    best_dual = std::move(dual);
+  }
 
- protected:
   Certifier certifier;
   Solver& method;
   std::optional<Primal> best_primal;
@@ -71,6 +95,12 @@ class Incumbent : public Keeper {
   problem::Certificate best_pair;
 
  private:
+  static problem::Candidate candidate_at(const solver::Start& start) {
+    return {.w = start.w, .b = start.b, .alpha = start.alpha};
+  }
+  static problem::MulticlassCandidate candidate_at(const solver::MulticlassStart& start) {
+    return {.w = start.w, .b = start.b, .beta = start.beta};
+  }
   static std::span<const double> weights_of(const problem::Candidate& candidate) { return candidate.w; }
   static LargeVector weights_of(problem::MulticlassCandidate& candidate) {
     return std::move(candidate).take_weights();
@@ -81,17 +111,29 @@ class Incumbent : public Keeper {
   Dual dual_of(const problem::MulticlassCandidate& candidate, const Primal& primal) const {
     return candidate.beta.empty() ? certifier.dual_of(primal) : certifier.dual(candidate.beta);
   }
+
+  Start start_;
 };
 
-class ScalarIncumbent final
-    : public Incumbent<problem::Certifier, problem::PrimalPoint, problem::DualPoint, solver::Solver> {
+class ScalarIncumbent final : public Incumbent<problem::Certifier, problem::PrimalPoint, problem::DualPoint,
+                                               solver::Solver, solver::Start> {
  public:
-  ScalarIncumbent(const problem::Problem& problem, solver::Solver& solver)
-      : Incumbent(problem, solver), cornered_(loss::smoothness(problem.loss) == 0.0) {}
+  ScalarIncumbent(const problem::Problem& problem, solver::Solver& solver, const solver::Start& start)
+      : Incumbent(problem, solver, start),
+        rows_(problem.rows()),
+        dimension_(problem.dimension()),
+        cornered_(loss::smoothness(problem.loss) == 0.0) {}
 
   void certify() override {
     Incumbent::certify();
     if (cornered_ && best_pair.rounding > 0.25 * best_pair.gap) stretch();
+  }
+
+  void certify_origin() override {
+    problem::PrimalPoint primal = certifier.primal_with_best_bias(std::vector<double>(dimension_, 0.0), 0.0);
+    problem::DualPoint dual = certifier.dual(std::vector<double>(rows_, 0.0));
+    take_as_pair(primal, dual);
+    take(std::move(primal), std::move(dual));
   }
 
   void release(Result& result) {
@@ -125,19 +167,35 @@ class ScalarIncumbent final
     best_primal = std::move(point);
   }
 
+  std::size_t rows_, dimension_;
   bool cornered_;  // whether the loss has kinks
 };
 
-class MulticlassIncumbent final : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal,
-                                                   problem::MulticlassDual, solver::MulticlassSolver> {
+class MulticlassIncumbent final
+    : public Incumbent<problem::MulticlassCertifier, problem::MulticlassPrimal, problem::MulticlassDual,
+                       solver::MulticlassSolver, solver::MulticlassStart> {
  public:
-  using Incumbent::Incumbent;
+  MulticlassIncumbent(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,
+                      const solver::MulticlassStart& start)
+      : Incumbent(problem, solver, start),
+        weights_(problem.dimension() * problem.classes()),
+        duals_(problem.rows() * problem.classes()) {}
+
+  void certify_origin() override {
+    problem::MulticlassPrimal primal = certifier.primal_with_best_bias(LargeVector(weights_, 0.0), {});
+    problem::MulticlassDual dual = certifier.dual(LargeVector(duals_, 0.0));
+    take_as_pair(primal, dual);
+    take(std::move(primal), std::move(dual));
+  }
 
   void release(MulticlassResult& result) {
     result.w = std::move(best_primal->w);
     result.b = std::move(best_primal->b);
     result.beta = std::move(best_dual->beta);
   }
+
+ private:
+  std::size_t weights_, duals_;
 };
 
 // The gap has stopped moving when it has not fallen by 1 % while the work has doubled.
@@ -176,21 +234,44 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
     if (clock.seconds() >= options.time_limit) return Status::time_limit;
     return std::nullopt;
   };
-  const auto certify = [&] {
-    const Stopwatch certifying;
-    incumbent.certify();
-    result.passes += Keeper::price + solver.passes_aside();
-    result.certificate_passes += Keeper::price;
+  const auto told = [&](const Stopwatch& certifying, double price) {
+    result.passes += price;
+    result.certificate_passes += price;
     result.certificate_seconds += certifying.seconds();
-    schedule.certified(result.passes, Keeper::price, solver.estimate().gap, incumbent.certificate().gap);
     if (options.observe) {
       options.observe(
           {.seconds = clock.seconds(), .passes = result.passes, .certificate = incumbent.certificate()});
     }
     return meets(incumbent.certificate(), options);
   };
+  const auto certify = [&] {
+    const Stopwatch certifying;
+    incumbent.certify();
+    result.passes += solver.passes_aside();
+    const bool enough = told(certifying, Keeper::price);
+    schedule.certified(result.passes, Keeper::price, solver.estimate().gap, incumbent.certificate().gap);
+    return enough;
+  };
+  // Not part of the schedule: it tells nothing of the solver.
+  const auto start_is_enough = [&] {
+    if (!incumbent.has_start() || 2 * Keeper::price + afterwards + last_step > options.max_passes) return false;
+    const Stopwatch certifying;
+    incumbent.certify_start();
+    return told(certifying, Keeper::price);
+  };
+  const auto origin_is_enough = [&] {
+    const Stopwatch certifying;
+    incumbent.certify_origin();
+    return told(certifying, 0.0);
+  };
 
-  result.passes = solver.passes_aside();
+  if (start_is_enough()) {
+    result.status = Status::optimal;
+    result.certificate = incumbent.certificate();
+    result.passes += afterwards;
+    return result;
+  }
+  result.passes += solver.passes_aside();
   for (;;) {
     if (!begun || !limit_reached()) result.passes += last_step = solver.step();
     begun = true;
@@ -216,6 +297,7 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
     }
     break;
   }
+  if (result.status != Status::optimal && origin_is_enough()) result.status = Status::optimal;
   result.certificate = incumbent.certificate();
   result.passes += afterwards;
   return result;
@@ -241,9 +323,10 @@ bool meets(const problem::Certificate& certificate, const Options& options) {
          certificate.gap <= options.absolute_tolerance;
 }
 
-Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options) {
+Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options,
+           const solver::Start& start) {
   const Stopwatch clock;
-  ScalarIncumbent incumbent(problem, solver);
+  ScalarIncumbent incumbent(problem, solver, start);
   const bool ranged = problem.free_bias && problem.penalty.strong_convexity() > 0.0;
   Result result{iterate(solver, incumbent, options, ranged ? 1.0 : 0.0), {}, 0.0, {}, {}};
   incumbent.release(result);
@@ -252,9 +335,9 @@ Result run(const problem::Problem& problem, solver::Solver& solver, const Option
 }
 
 MulticlassResult run(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,
-                     const Options& options) {
+                     const Options& options, const solver::MulticlassStart& start) {
   const Stopwatch clock;
-  MulticlassIncumbent incumbent(problem, solver);
+  MulticlassIncumbent incumbent(problem, solver, start);
   MulticlassResult result{iterate(solver, incumbent, options, 0.0), {}, {}, {}};
   incumbent.release(result);
   result.seconds = clock.seconds();

@@ -61,8 +61,11 @@ struct MulticlassResult : Outcome {
 
 bool meets(const problem::Certificate& certificate, const Options& options);
 
-Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options);
+// `start` is what the solver was given: where it has weights, the answer is no worse, and the solver is not asked at all where it
+// is good enough.
+Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options,
+           const solver::Start& start = {});
 MulticlassResult run(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,
-                     const Options& options);
+                     const Options& options, const solver::MulticlassStart& start = {});
 
 }  // namespace fenchel::run

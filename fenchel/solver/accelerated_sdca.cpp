@@ -136,12 +136,11 @@ double AcceleratedSdca::practical_step() {
   const ProximalAscent::Solved solved = proximal_->solve();
   const std::span<const double> w = proximal_->weights();
   estimate_ = {.gap = solved.gap, .primal = solved.losses + problem_.penalty.value(w), .scatter = 2.0};
-  // Values of a loss with corners scatter too much to tell.
-  if (loss::smoothness(problem_.loss) > 0.0) proximal_->judge(estimate_.primal);
+  const bool astray = proximal_->judge(estimate_.primal);
   double uphill = 0.0;
   for (std::size_t j = 0; j < w.size(); ++j) uphill += (extrapolated_[j] - w[j]) * (w[j] - w_[j]);
   double beta = 0.0;
-  if (uphill > 0.0) {
+  if (astray || uphill > 0.0) {
     momentum_ = 1.0;
   } else {
     const double lambda = problem_.penalty.strong_convexity();

@@ -6,7 +6,9 @@
 
 #include "fenchel/base/parallel.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/data/residence.hpp"
+#include "fenchel/risk/pointwise.hpp"
 
 namespace fenchel::solver {
 namespace {
@@ -52,8 +54,16 @@ DualAscent::DualAscent(const problem::Problem& problem, const Start& start, cons
         },
         problem_.loss);
     bias_centre_ = start.b;
+  } else if (problem.free_bias) {
+    bias_centre_ = start.w.empty() ? first_bias() : start.b;
   }
   induce();
+}
+
+// An epoch moves the bias by a certain length at most: where targets have an offset, it starts there. Classes have none.
+double DualAscent::first_bias() const {
+  if (loss::task(problem_.loss) == loss::Task::classification) return 0.0;
+  return risk::best_bias(problem_.loss, problem_.sample, LargeVector(problem_.rows(), 0.0), 0.0);
 }
 
 // w itself can be kept.
@@ -86,7 +96,7 @@ void DualAscent::measure_rows() {
 void DualAscent::induce() {
   std::vector<double> scaled(alpha_.size());
   for (std::size_t i = 0; i < alpha_.size(); ++i) scaled[i] = shares_[i] * alpha_[i];
-  if (std::all_of(scaled.begin(), scaled.end(), [](double s) { return s == 0.0; })) {
+  if (all_zero(scaled)) {
     std::fill(induced_.begin(), induced_.end(),
               0.0);  // as at the start of most fits: neither a pass nor its memory
   } else {

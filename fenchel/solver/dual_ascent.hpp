@@ -78,6 +78,7 @@ class DualAscent {
   [[nodiscard]] double entries_in(std::span<const std::uint32_t> order) const;
   [[nodiscard]] bool ridge() const;
   [[nodiscard]] double slope(std::size_t j) const;  // u_j
+  [[nodiscard]] double first_bias() const;
   void measure_rows();
   void induce();  // u from alpha, removing the drift of incremental updates
 

@@ -16,6 +16,10 @@ constexpr double share_of_gap = 0.1;
 constexpr int patience = 3;
 constexpr double tightening = 0.1;
 constexpr double large_gap = 0.01;   // of the problem's value
+// Where the value rises by this factor, both shares become so much less: a gap above (kappa/2) ||w - y||^2 is more than the theory of inexact
+// proximal point methods allows, and where lambda is tiny errors then grow from subproblem to subproblem.
+constexpr double far_rise = 4.0;
+constexpr double least_exactness = 1e-4;
 constexpr double few_passes = 2.0;   // kappa may fall
 constexpr double many_passes = 6.0;  // kappa should grow
 constexpr int in_a_row = 3;
@@ -36,9 +40,9 @@ double balanced_kappa(const problem::Problem& problem) {
 
 ProximalAscent::ProximalAscent(const problem::Problem& problem, const Start& start, const Conduct& conduct)
     : smoothing_(conduct.ascent.smoothing),
+      smooth_(loss::smoothness(problem.loss) > 0.0),
       first_kappa_(balanced_kappa(problem)),
-      share_of_gap_(loss::smoothness(problem.loss) == 0.0 || problem.penalty.strong_convexity() > 0.0 ? share_of_gap
-                                                                                                      : 0.0),
+      share_of_gap_(!smooth_ || problem.penalty.strong_convexity() > 0.0 ? share_of_gap : 0.0),
       next_kappa_(first_kappa_),
       ascent_(problem, start, conduct, first_kappa_),
       w_(start.w.begin(), start.w.end()) {
@@ -55,7 +59,8 @@ ProximalAscent::Solved ProximalAscent::solve() {
     pull = ascent_.pull();
     solved.gap = ascent_.direct_gap(solved.seen);
   } while (solved.passes < most_passes && solved.seen.changed &&
-           solved.seen.smoothed_gap > std::max(share_of_pull * pull, allowed_share(solved.gap) * solved.gap));
+           solved.seen.smoothed_gap >
+               exactness_ * std::max(share_of_pull * pull, allowed_share(solved.gap) * solved.gap));
   rough_ = solved.seen.smoothed_gap > share_of_pull * pull;
   solved.losses = ascent_.losses(solved.seen);
   solved.stationary = solved.seen.all && !solved.seen.changed && pull == 0.0;
@@ -68,13 +73,19 @@ double ProximalAscent::allowed_share(double gap) const {
   return tight_ && gap > large_gap * least_primal_ ? tightening * share_of_gap_ : share_of_gap_;
 }
 
-void ProximalAscent::judge(double primal) {
+bool ProximalAscent::judge(double primal) {
   if (primal < least_primal_) {
     least_primal_ = primal;
     in_vain_ = 0;
-  } else if (rough_ && ++in_vain_ == patience) {
-    tight_ = true;
+    return false;
   }
+  if (primal > far_rise * least_primal_) {
+    exactness_ = std::max(tightening * exactness_, least_exactness);
+    return true;
+  }
+  // Values of a loss with corners scatter too much to tell more.
+  if (rough_ && smooth_ && ++in_vain_ == patience) tight_ = true;
+  return false;
 }
 
 double ProximalAscent::next_kappa(double passes) {

@@ -23,8 +23,9 @@ class ProximalAscent {
     bool stationary = false;  // nothing would change if y moved to w
   };
   Solved solve();
-  // The value of the problem without the added term, at the weights found. Where it no longer falls, subproblems were solved too roughly.
-  void judge(double primal);
+  // The value of the problem without the added term, at the weights found. Where it no longer falls, subproblems were solved too roughly;
+  // where it rises far, much too roughly, and what led there is no way to go on: returns whether it does.
+  bool judge(double primal);
   // Goes on to the next subproblem, with its centre y and perhaps another kappa; returns the passes this took.
   double move_to(std::span<const double> y);
 
@@ -39,6 +40,7 @@ class ProximalAscent {
   [[nodiscard]] double allowed_share(double gap) const;
 
   double smoothing_;
+  bool smooth_;  // the loss
   double first_kappa_;
   double share_of_gap_;
   double next_kappa_;
@@ -50,6 +52,7 @@ class ProximalAscent {
   double least_primal_ = infinity;
   int in_vain_ = 0;  // subproblems since then
   bool tight_ = false;
+  double exactness_ = 1.0;  // on how roughly subproblems may be solved
 };
 
 }  // namespace fenchel::solver
