@@ -24,16 +24,6 @@ void check_fit(const model::Model& model, const registry::Plan& plan, std::size_
   }
 }
 
-// alpha_i = beta_i / c_i; rows of weight 0 have no part in the problem.
-std::vector<double> unweighted(std::vector<double> beta, std::span<const double> weights) {
-  if (weights.empty()) return beta;
-  for (std::size_t i = 0; i < beta.size(); ++i) {
-    const double c = weights[i];
-    beta[i] = c > 0.0 ? beta[i] / c : 0.0;
-  }
-  return beta;
-}
-
 // The weights and the bias of an output of the plan. Between losses of one score and of one a class, two classes have one
 // output or two.
 void take_weights(const model::Model& model, std::size_t outputs, std::size_t k, std::vector<double>& w,
@@ -65,7 +55,7 @@ WarmStart::WarmStart(const model::Model& model, const registry::Plan& plan, std:
     if (plan.settings().bias == registry::Bias::free) point.b = bias;
     if (plan.settings().bias == registry::Bias::regularized) point.w.push_back(bias / plan.settings().bias_value);
     if (model.rows == plan.rows() && model.joint() == plan.joint()) {
-      point.alpha = unweighted(model.outputs[k].beta, plan.combined_weights());
+      point.alpha = registry::unweighted(model.outputs[k].beta, plan.combined_weights());
     }
     points_.push_back(std::move(point));
   }

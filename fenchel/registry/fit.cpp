@@ -12,6 +12,7 @@
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
 #include "fenchel/registry/solvers.hpp"
+#include "fenchel/registry/turns.hpp"
 #include "fenchel/solver/folded_columns.hpp"
 #include "fenchel/solver/merged_rows.hpp"
 
@@ -101,33 +102,103 @@ struct JointStart {
   }
 };
 
+// What a turn of a fit is about to spend.
+run::Options options_for(const Turn& turn, const run::Options& options, double passes, double seconds) {
+  run::Options own = options;
+  own.max_passes = std::min(options.max_passes - passes, turn.most_passes);
+  own.time_limit = options.time_limit - seconds;
+  if (options.observe) {
+    own.observe = [&options, passes, seconds](run::Progress progress) {
+      progress.seconds += seconds;
+      progress.passes += passes;
+      options.observe(progress);
+    };
+  }
+  return own;
+}
+
+// Whether the next solver goes on: not where the user, or a limit that the user set, ends the fit.
+bool gives_way(const run::Outcome& outcome, const Turn& turn) {
+  if (outcome.status == run::Status::stalled) return true;
+  return outcome.status == run::Status::max_passes && std::isfinite(turn.most_passes);
+}
+
+// Duals that another method got stuck at lead newton astray; its answer is no worse than these all the same.
+bool starts_afresh(std::size_t turn, std::string_view solver) { return turn > 0 && solver == solver::Newton::name; }
+
+// What came before a turn is part of the outcome.
+template <class Result>
+void add_passes(Result& result, const run::Outcome& before) {
+  result.passes += before.passes;
+  result.certificate_passes += before.certificate_passes;
+  result.certificate_seconds += before.certificate_seconds;
+}
+
+// One output: the solvers have their turns, each from the best point of the one before. `attempt(turn, start, options)` is a run.
+template <class Result, class Start, class Attempt, class StartAt>
+Result run_in_turns(std::span<const Turn> turns, const Start& start, const run::Options& options, Attempt&& attempt,
+                    StartAt&& start_at) {
+  const Stopwatch clock;
+  Result result = attempt(0, start, options_for(turns.front(), options, 0.0, 0.0));
+  for (std::size_t k = 1; k < turns.size() && gives_way(result, turns[k - 1]); ++k) {
+    if (!(result.passes < options.max_passes)) break;
+    const Result before = std::move(result);
+    const auto from = start_at(before);
+    result = attempt(k, from.view(), options_for(turns[k], options, before.passes, clock.seconds()));
+    add_passes(result, before);
+  }
+  return result;
+}
+
+// A point that a run ended with, as the next one takes it.
+struct Reached {
+  std::span<const double> w;
+  double b;
+  std::vector<double> alpha;
+
+  [[nodiscard]] solver::Start view() const { return {.w = w, .b = b, .alpha = alpha}; }
+};
+struct JointlyReached {
+  std::span<const double> w, b;
+  std::vector<double> beta;
+
+  [[nodiscard]] solver::MulticlassStart view() const { return {.w = w, .b = b, .beta = beta}; }
+};
+
 Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
   const Stopwatch clock;
   const problem::MulticlassProblem problem = plan.multiclass();
+  const Settings& settings = plan.settings();
   const std::size_t k = problem.classes();
   Fit result;
-  const MulticlassSolverEntry& entry = choose(plan.settings().solver, problem, demands(plan.settings()));
-  const bool by_rows = entry.name == solver::MulticlassSdca::name;
-  const bool first_by_rows = entry.name == solver::StagedNewton::name;
-  const solver::RowOrder row_order =
-      by_rows || first_by_rows ? row_order_for(problem.design.matrix, plan.settings()) : solver::RowOrder::shuffled;
-  if (by_rows) result.row_order = row_order;
-  const JointStart begin(start);
-  const solver::Conduct conduct{.seed = plan.settings().seed,
-                                .rows = row_order,
-                                .ascent = plan.settings().ascent.resolve(),
-                                .gradient = plan.settings().gradient.resolve(options.max_passes)};
-  std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
-  const auto make = [&](const problem::MulticlassProblem& given) {
-    return entry.make(given, begin.view(), conduct);
+  const MulticlassSolverEntry& chosen = choose(settings.solver, problem, demands(settings));
+  const std::vector<Turn> turns =
+      turns_of(chosen.name, settings, plan.penalty(), problem.rows(), problem.dimension());
+  const auto attempt = [&](std::size_t turn, const solver::MulticlassStart& from, const run::Options& own) {
+    const MulticlassSolverEntry& entry = choose(turns[turn].solver, problem, demands(settings));
+    const bool by_rows = entry.name == solver::MulticlassSdca::name;
+    const bool first_by_rows = entry.name == solver::StagedNewton::name;
+    const solver::RowOrder row_order =
+        by_rows || first_by_rows ? row_order_for(problem.design.matrix, settings) : solver::RowOrder::shuffled;
+    result.solver = entry.name;
+    if (by_rows) result.row_order = row_order;
+    const solver::Conduct conduct{.seed = settings.seed,
+                                  .rows = row_order,
+                                  .ascent = settings.ascent.resolve(),
+                                  .gradient = settings.gradient.resolve(own.max_passes)};
+    const std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
+    const solver::MulticlassStart begin = starts_afresh(turn, entry.name) ? solver::MulticlassStart{} : from;
+    const auto make = [&](const problem::MulticlassProblem& given) { return entry.make(given, begin, conduct); };
+    const std::unique_ptr<solver::MulticlassSolver> solver =
+        folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
+    return run::run(problem, *solver, own, from);
   };
-  std::unique_ptr<solver::MulticlassSolver> solver =
-      folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
-  run::Options remaining = options;
-  remaining.time_limit = options.time_limit - clock.seconds();
-  const run::MulticlassResult run = run::run(problem, *solver, remaining, begin.view());
-  solver.reset();  // what it and its data held serves for what follows
-  folded.reset();
+  const auto start_at = [&](const run::MulticlassResult& reached) {
+    return JointlyReached{
+        .w = reached.w, .b = reached.b, .beta = unweighted(reached.beta, plan.combined_weights())};
+  };
+  const JointStart begin(start);
+  const auto run = run_in_turns<run::MulticlassResult>(turns, begin.view(), options, attempt, start_at);
   result.outputs.resize(k, {.w = {},
                             .b = 0.0,
                             .beta = {},
@@ -138,15 +209,37 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   for (std::size_t l = 0; l < run.b.size(); ++l) result.outputs[l].b = run.b[l];
   take_apart(run.w, result.outputs, &Output::w);
   take_apart(run.beta, result.outputs, &Output::beta);
-  result.solver = entry.name;
   result.status = run.status;
-  result.passes = run.passes;
-  result.certificate_passes = run.certificate_passes;
-  result.certificate_seconds = run.certificate_seconds;
+  add_passes(result, run);
   result.total = run.certificate;
   result.seconds = clock.seconds();
   return result;
 }
+
+// How one of the solvers goes about the outputs of a plan.
+struct Method {
+  const SolverEntry& entry;
+  solver::Conduct conduct;
+  std::optional<solver::MergedRows> merged;
+
+  Method(const Plan& plan, const problem::Problem& first, std::string_view name, solver::Conduct given)
+      : entry(choose(name, first, demands(plan.settings()), given)), conduct(given) {
+    if (takes(entry, solver::option::row_order)) conduct.rows = row_order_for(first.design.matrix, plan.settings());
+    // Equal rows have equal labels, and so equal targets in every output.
+    merged = merged_rows_for(plan, entry, first.sample);
+  }
+
+  // From `begin`, to be no worse than `start`.
+  [[nodiscard]] run::Result run(const problem::Problem& problem, const solver::Start& begin,
+                                const solver::Start& start, const run::Options& options) const {
+    const auto make = [&](const problem::Problem& given, const solver::Start& from) {
+      return entry.make(given, from, conduct);
+    };
+    const std::unique_ptr<solver::Solver> solver =
+        merged ? std::make_unique<solver::MergedSolver>(*merged, problem, begin, make) : make(problem, begin);
+    return run::run(problem, *solver, options, start);
+  }
+};
 
 }  // namespace
 
@@ -169,36 +262,43 @@ problem::Certificate total_of(std::span<const Output> outputs, bool joint) {
   return total;
 }
 
+std::vector<double> unweighted(std::vector<double> beta, std::span<const double> weights) {
+  if (weights.empty()) return beta;
+  const std::size_t numbers = beta.size() / weights.size();  // of a row
+  for (std::size_t e = 0; e < beta.size(); ++e) {
+    const double c = weights[e / numbers];
+    beta[e] = c > 0.0 ? beta[e] / c : 0.0;
+  }
+  return beta;
+}
+
 Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start) {
   if (plan.joint()) return fit_jointly(plan, options, start);
   const Stopwatch clock;
   const Settings& settings = plan.settings();
   const problem::Problem first = plan.problem(0);  // outputs differ in their targets only
   check_conduct(settings, first.loss, first.penalty);
-  const data::Matrix matrix = first.design.matrix;
-  solver::Conduct conduct{
+  const solver::Conduct conduct{
       .seed = settings.seed,
-      .rows = in_windows(matrix, settings) ? solver::RowOrder::windows : solver::RowOrder::shuffled,
+      .rows = in_windows(first.design.matrix, settings) ? solver::RowOrder::windows : solver::RowOrder::shuffled,
       .ascent = settings.ascent.resolve(),
       .batch = settings.batch.value_or(1),
       .gradient = settings.gradient.resolve(options.max_passes)};
-  const SolverEntry& entry = choose(settings.solver, first, demands(settings), conduct);
-  const bool by_rows = takes(entry, solver::option::row_order);
-  if (by_rows) conduct.rows = row_order_for(matrix, settings);
-  const auto make = [&](const problem::Problem& problem, const solver::Start& from) {
-    return entry.make(problem, from, conduct);
-  };
-  // Equal rows have equal labels, and so equal targets in every output.
-  const std::optional<solver::MergedRows> merged = merged_rows_for(plan, entry, first.sample);
+  const std::string_view chosen = choose(settings.solver, first, demands(settings), conduct).name;
+  const std::vector<Turn> turns = turns_of(chosen, settings, plan.penalty(), first.rows(), first.dimension());
+  std::vector<std::unique_ptr<const Method>> methods;  // of the turns that came so far
   Fit result;
-  result.solver = entry.name;
-  if (by_rows) result.row_order = conduct.rows;
-  if (merged) result.distinct_rows = merged->rows();
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
-    const solver::Start begin = start.empty() ? solver::Start{} : start[k];
-    const std::unique_ptr<solver::Solver> solver =
-        merged ? std::make_unique<solver::MergedSolver>(*merged, problem, begin, make) : make(problem, begin);
+    const auto attempt = [&](std::size_t turn, const solver::Start& from, const run::Options& own) {
+      if (turn == methods.size())
+        methods.push_back(std::make_unique<Method>(plan, first, turns[turn].solver, conduct));
+      const solver::Start begin = starts_afresh(turn, turns[turn].solver) ? solver::Start{} : from;
+      return methods[turn]->run(problem, begin, from, own);
+    };
+    const auto start_at = [&](const run::Result& reached) {
+      return Reached{.w = reached.w, .b = reached.b, .alpha = unweighted(reached.beta, plan.combined_weights())};
+    };
     run::Options remaining = options;
     remaining.time_limit = options.time_limit - clock.seconds();
     if (options.observe) {
@@ -210,7 +310,8 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
         options.observe(progress);
       };
     }
-    run::Result run = run::run(problem, *solver, remaining, begin);
+    const solver::Start begin = start.empty() ? solver::Start{} : start[k];
+    auto run = run_in_turns<run::Result>(turns, begin, remaining, attempt, start_at);
     result.outputs.push_back({.w = std::move(run.w),
                               .b = run.b,
                               .beta = std::move(run.beta),
@@ -219,10 +320,12 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
                               .status = run.status,
                               .passes = run.passes});
     result.status = worse(result.status, run.status);
-    result.passes += run.passes;
-    result.certificate_passes += run.certificate_passes;
-    result.certificate_seconds += run.certificate_seconds;
+    add_passes(result, run);
   }
+  const Method& last = *methods.back();
+  result.solver = last.entry.name;
+  if (takes(last.entry, solver::option::row_order)) result.row_order = last.conduct.rows;
+  if (last.merged) result.distinct_rows = last.merged->rows();
   result.total = total_of(result.outputs);
   result.seconds = clock.seconds();
   return result;

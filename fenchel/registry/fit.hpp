@@ -38,7 +38,12 @@ struct Fit {
 // Sums over the outputs that stay bounds; those of a multiclass loss all have the certificate of their one problem.
 problem::Certificate total_of(std::span<const Output> outputs, bool joint = false);
 
-// `start` is empty or holds one point an output. The time limit holds for the whole fit, the limit on passes for each output.
+// alpha_i = beta_i / c_i, or beta_il / c_i with all numbers of a row side by side; rows of weight 0 have no part in the problem. Empty
+// weights are all 1.
+std::vector<double> unweighted(std::vector<double> beta, std::span<const double> weights);
+
+// Under `auto` a solver that stalls, or takes much longer than foreseen, gives way to another (see turns.hpp); `solver` is the
+// last one. `start` is empty or holds one point an output. The time limit holds for the whole fit, the limit on passes for each output.
 Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::Start> start = {});
 
 }  // namespace fenchel::registry

@@ -81,6 +81,7 @@ bool ProximalAscent::judge(double primal) {
   }
   if (primal > far_rise * least_primal_) {
     exactness_ = std::max(tightening * exactness_, least_exactness);
+    least_primal_ = primal;  // a low guess may have been one of many
     return true;
   }
   // Values of a loss with corners scatter too much to tell more.

@@ -231,6 +231,55 @@ TEST(AscentChoices, ABiasCannotRunAwayFromRowsAtRest) {
   EXPECT_EQ(fit_of(setup, 1e-6).status, run::Status::optimal);
 }
 
+// Far fewer rows than columns and a tiny penalty: subproblems of an accelerated method that are solved too roughly lead away from the
+// optimum, farther each time.
+TEST(AscentChoices, AccelerationDoesNotRunAway) {
+  Case setup;
+  Random random(7);
+  constexpr std::size_t rows = 80, columns = 200;
+  std::vector<double> truth(columns);
+  for (double& x : truth) x = random.normal();
+  for (std::size_t i = 0; i < rows; ++i) {
+    double label = random.normal();
+    std::vector<double> x(columns);
+    for (std::size_t j = 0; j < columns; ++j) label += (x[j] = random.normal()) * truth[j];
+    setup.rows.push_back(x);
+    setup.labels.push_back(label);
+  }
+  setup.settings.C = 1000.0;
+  for (const loss::Any& loss :
+       {loss::Any(loss::Squared{}), loss::Any(loss::SquaredEpsilonInsensitive{}), loss::Any(loss::Huber{})}) {
+    std::visit([&](const auto& chosen) { setup.settings.loss = chosen; }, loss);
+    for (const Bias bias : {Bias::none, Bias::free}) {
+      setup.settings.bias = bias;
+      setup.settings.solver = "sdca";
+      const registry::Fit plain = fit_of(setup, 1e-4, 10000);
+      setup.settings.solver = "accelerated-sdca";
+      const registry::Fit fast = fit_of(setup, 1e-2, 10000);
+      EXPECT_EQ(plain.status, run::Status::optimal) << title(loss);
+      EXPECT_EQ(fast.status, run::Status::optimal) << title(loss);
+      EXPECT_LE(std::fabs(plain.total.primal - fast.total.primal), plain.total.gap + fast.total.gap);
+      setup.settings.solver = "auto";  // momentum does more here
+      EXPECT_EQ(fit_of(setup).solver, "sdca") << title(loss);
+    }
+  }
+}
+
+// An epoch moves the bias by a thousandth of this offset at most.
+TEST(AscentChoices, TheBiasStartsWhereTheTargetsAre) {
+  for (const loss::Any& loss : {loss::Any(loss::Absolute{}), loss::Any(loss::EpsilonInsensitive{}),
+                                loss::Any(loss::Quantile{0.3}), loss::Any(loss::Huber{})}) {
+    Case setup = random_setup(loss, 200, 5, Storage::dense64, 3);
+    for (double& label : setup.labels) label += 1000.0;
+    setup.settings.lambda = 10.0;
+    setup.settings.bias = Bias::free;
+    setup.settings.solver = "sdca";
+    const registry::Fit fit = fit_of(setup, 1e-4, 300);
+    EXPECT_EQ(fit.status, run::Status::optimal) << title(loss);
+    EXPECT_NEAR(fit.outputs[0].b, 1000.0, 5.0) << title(loss);
+  }
+}
+
 TEST(AscentChoices, RefuseWhatTheyCannot) {
   Case setup = problem_of(loss::Hinge{}, 0.1);
   setup.settings.ascent = {.step = StepOption::constant};

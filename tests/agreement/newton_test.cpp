@@ -192,6 +192,35 @@ TEST(Newton, WarmStartsFromTheSolution) {
   }
 }
 
+// Columns on a scale of 1e6 and a loss without curvature far from its minimum: the first steps have to be as short as 1e-8.
+TEST(Newton, FindsItsWayAlongColumnsOfAnyScale) {
+  for (const double scale : {1.0, 1e3, 1e6}) {
+    Case setup = random_setup(loss::Huber{}, 2000, 8, Storage::dense64, 11);
+    for (std::vector<double>& row : setup.rows) {
+      row[0] = scale * (2.0 + row[0]);
+      row[1] *= scale;
+    }
+    for (double& label : setup.labels) label = 80.0 + 10.0 * label;
+    setup.settings.C = 1.0;
+    expect_solved(setup, "columns times " + std::to_string(scale), 1e-6);
+  }
+}
+
+// Down to steps of 1e-20, and no farther than the slope goes down.
+TEST(StepAlong, ShortensAsFarAsItHasTo) {
+  for (const double root : {1e-20, 1e-8, 0.3, 1.0, 7.0, 1e6}) {
+    int trials = 0;
+    const double t = step_along(-1.0, infinity, 0.1, [&](double at) {
+      ++trials;
+      return LineSlope{.first = at < root ? -1.0 + 0.95 * at / root : 1.0, .second = at < root ? 0.95 / root : 0.0};
+    });
+    EXPECT_GT(t, 0.0) << root;
+    EXPECT_LE(t, root * (1.0 + 1e-9)) << root;
+    EXPECT_GT(t, 0.5 * root) << root;
+    EXPECT_LE(trials, 30) << root;
+  }
+}
+
 // What a solver gives back for a certificate it finds anew.
 TEST(Newton, OffersChangeNothing) {
   for (const loss::Any& loss : every_loss()) {

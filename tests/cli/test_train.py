@@ -66,7 +66,7 @@ class Limits(CliTest):
         self.ok("generate", "d", "--rows", "3000", "--features", "300", "--quiet")
 
     def check_stopped(self, status, *options):
-        report = self.json("train", "d", "m", "--lambda", "1e-6", "--tol", "1e-12", *options, code=4)
+        report = self.json("train", "d", "m", "--solver", "sdca", "--lambda", "1e-6", "--tol", "1e-12", *options, code=4)
         self.assertEqual(report["status"], status)
         self.assertTrue(self.json("certify", "d", "m")["certified"])
 
