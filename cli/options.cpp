@@ -189,7 +189,7 @@ void ProblemOptions::add_rows_and_columns(CLI::App& app) {
            "sample weights c_i >= 0, one a line in the order of the rows (default 1)")
       ->group("Problem");
   add_text(app, "--class-weight", class_weight_, "balanced|LABEL:W,...",
-           "multiplies c_i by a weight of its class; balanced: n / (number of classes x size of the class)")
+           "multiplies c_i by a weight of its class; balanced: sum c / (number of classes x sum c of the class)")
       ->group("Problem");
   add_file(app, "--penalty-factors", factors_file_,
            "multiplies the penalty of each feature by a factor >= 0, one a line (default 1)")

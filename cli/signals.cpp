@@ -15,16 +15,21 @@ std::atomic<bool> deferred{false};
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-extern "C" void handle(int number) {
-  const bool repeated = stop.exchange(true) && number == SIGINT;
-  if (repeated || !deferred.load()) ::_exit(exit_interrupted);
+// Only async-signal-safe calls are allowed.
+[[noreturn]] void leave(std::string_view sentence, int code) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(code);
 }
 
-// A mapped file that others cut short while we read it: its pages are gone. Only async-signal-safe calls are allowed.
+extern "C" void handle(int number) {
+  const bool repeated = stop.exchange(true) && number == SIGINT;
+  if (repeated) leave("fenchel: interrupted again; left at once\n", exit_interrupted);
+  if (!deferred.load()) leave("fenchel: interrupted before there was anything to keep\n", exit_interrupted);
+}
+
+// A mapped file that others cut short while we read it: its pages are gone.
 extern "C" void lost_pages(int /*number*/) {
-  constexpr std::string_view sentence = "fenchel: a file became shorter while it was read, or its disk failed\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
-  ::_exit(static_cast<int>(Fault::input));
+  leave("fenchel: a file became shorter while it was read, or its disk failed\n", static_cast<int>(Fault::input));
 }
 
 }  // namespace
