@@ -70,13 +70,22 @@ class Incumbent : public Keeper {
     if (better_primal || better_dual) {
       Primal& p = better_primal ? primal : *best_primal;
       Dual& d = better_dual ? dual : *best_dual;
-      const problem::Certificate pair = certifier.pair(p, d);
+      problem::Certificate pair = certifier.pair(p, d);
+      std::optional<Primal> moved = moved_off_kinks(p, d, pair);
       if (!best_primal || pair.gap <= best_pair.gap) {
         best_pair = pair;
         if (better_primal) best_primal = std::move(primal);
+        if (moved) best_primal = std::move(moved);
         if (better_dual) best_dual = std::move(dual);
       }
     }
+  }
+
+  // Where rounding dominates the gap of a pair, margins at a kink of the loss may be to blame: a point with a smaller one, and its
+  // certificate, if there is one nearby.
+  [[nodiscard]] virtual std::optional<Primal> moved_off_kinks(const Primal& /*primal*/, const Dual& /*dual*/,
+                                                              problem::Certificate& /*pair*/) const {
+    return std::nullopt;
   }
 
   // Both or none.
@@ -124,11 +133,6 @@ class ScalarIncumbent final : public Incumbent<problem::Certifier, problem::Prim
         dimension_(problem.dimension()),
         cornered_(loss::smoothness(problem.loss) == 0.0) {}
 
-  void certify() override {
-    Incumbent::certify();
-    if (cornered_ && best_pair.rounding > 0.25 * best_pair.gap) stretch();
-  }
-
   void certify_origin() override {
     problem::PrimalPoint primal = certifier.primal_with_best_bias(std::vector<double>(dimension_, 0.0), 0.0);
     problem::DualPoint dual = certifier.dual(std::vector<double>(rows_, 0.0));
@@ -145,26 +149,28 @@ class ScalarIncumbent final : public Incumbent<problem::Certifier, problem::Prim
   }
 
  private:
-  // Where rounding dominates the gap, margins at a kink of the loss may be to blame: tries to move them off it.
-  void stretch() {
+  [[nodiscard]] std::optional<problem::PrimalPoint> moved_off_kinks(const problem::PrimalPoint& primal,
+                                                                    const problem::DualPoint& dual,
+                                                                    problem::Certificate& pair) const override {
+    if (!cornered_ || !(pair.rounding > 0.25 * pair.gap)) return std::nullopt;
     double error = unit_roundoff;
-    for (const double e : best_primal->z_error) error = std::max(error, e);
+    for (const double e : primal.z_error) error = std::max(error, e);
     std::optional<problem::PrimalPoint> best;
-    double least = best_pair.gap;
+    double least = pair.gap;
     for (double t = 4 * error; t < 1e-6; t *= 16) {
-      problem::PrimalPoint point = certifier.stretched(*best_primal, 1.0 + t);
-      const double gap = certifier.pair(point, *best_dual).gap;
+      problem::PrimalPoint point = certifier.stretched(primal, 1.0 + t);
+      const double gap = certifier.pair(point, dual).gap;
       if (!(gap < least)) continue;
       least = gap;
       best = std::move(point);
     }
-    if (!best) return;
+    if (!best) return std::nullopt;
     // Evaluated anew, as whoever checks the claim later will.
     problem::PrimalPoint point = certifier.primal(best->w, best->b);
-    const problem::Certificate pair = certifier.pair(point, *best_dual);
-    if (!(pair.gap < best_pair.gap)) return;
-    best_pair = pair;
-    best_primal = std::move(point);
+    const problem::Certificate anew = certifier.pair(point, dual);
+    if (!(anew.gap < pair.gap)) return std::nullopt;
+    pair = anew;
+    return point;
   }
 
   std::size_t rows_, dimension_;

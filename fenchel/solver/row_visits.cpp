@@ -37,6 +37,11 @@ constexpr std::size_t most_rows_per_awake = 16;
 
 void shuffle_runs(Random& random, std::size_t run, std::span<const std::uint32_t> rows,
                   std::vector<std::uint32_t>& order) {
+  if (run == 1) {
+    order.assign(rows.begin(), rows.end());
+    random.shuffle(std::span(order));
+    return;
+  }
   std::vector<std::uint32_t> starts((rows.size() + run - 1) / run);
   for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = static_cast<std::uint32_t>(k * run);
   random.shuffle(std::span(starts));
