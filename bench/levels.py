@@ -51,7 +51,7 @@ def report(entries):
 
 `bench/levels.py`: agm-1, hinge, passes over the data to a relative gap of {TOLERANCE:g} at levels that fall, with what it takes to find levels by row; in
 brackets the relative gap after {PASSES} passes or {CAP} seconds (one thread; two for kddcup99-10pct, and the same passes with any number). *Norms* are s_i ∝ ‖x_i‖ (‖x_i − mean‖ with a free bias), *auto* is the default:
-norms where bounds say that they lower Γ ([mathematics.md](mathematics.md)). Where all norms are alike (a9a, rcv1-binary, mushrooms, splice) norms change little, and
+norms where bounds say that they lower Γ ([solvers.md](solvers.md)). Where all norms are alike (a9a, rcv1-binary, mushrooms, splice) norms change little, and
 `auto` spends at most five passes to know. Where they differ, theory promises the dual a share of passes down to √(Γ(s)/Γ(1)), and it gets a part of that: nothing on kddcup99-10pct, where
 `auto` is right to leave it, little on svmguide1 and german.numer, more on w8a (an eighth to a quarter) and spambase (a quarter and more). In the primal the curvature that is searched is that of the rows near their kink, which wider
 levels make more of; some gain and some lose, unless norms differ a lot (spambase), so there `auto` asks for Γ to be halved.
