@@ -27,12 +27,13 @@ class Random {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
-  // Uniform and independent in [0, a) and [0, b), where a b < 2^64.
-  std::pair<std::uint64_t, std::uint64_t> two_below(std::uint64_t a, std::uint64_t b) {
+  // Uniform and independent in [0, a) and [0, b), where a b < 2^64, from numbers that draw() gives.
+  template <class Draw>
+  static std::pair<std::uint64_t, std::uint64_t> two_below(std::uint64_t a, std::uint64_t b, Draw&& draw) {
     __extension__ using Wide = unsigned __int128;
     const std::uint64_t bound = a * b;
     for (std::uint64_t threshold = 0;;) {
-      const Wide first = static_cast<Wide>(engine_()) * a;
+      const Wide first = static_cast<Wide>(draw()) * a;
       const Wide second = static_cast<Wide>(static_cast<std::uint64_t>(first)) * b;
       const auto left = static_cast<std::uint64_t>(second);
       if (left < bound && threshold == 0) threshold = (0 - bound) % bound;
@@ -58,7 +59,7 @@ class Random {
     std::size_t k = items.size();
     for (; k > most_in_pairs; --k) std::swap(items[k - 1], items[below(k)]);
     for (; k > 2; k -= 2) {
-      const auto [first, second] = two_below(k, k - 1);
+      const auto [first, second] = two_below(k, k - 1, engine_);
       std::swap(items[k - 1], items[first]);
       std::swap(items[k - 2], items[second]);
     }

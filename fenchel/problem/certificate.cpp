@@ -255,9 +255,10 @@ void Certifier::evaluate(PrimalPoint& point) const {
 
 DualPoint Certifier::dual(std::span<const double> alpha, std::span<const std::uint32_t> place) const {
   DualPoint point{.beta = weighted_dual(problem_, alpha, place)};
-  if (unpenalized_.any()) {
+  const bool feasible = all_zero(point.beta);
+  if (!feasible && unpenalized_.any()) {
     unpenalized_.repair(problem_, point);
-  } else if (problem_.free_bias) {
+  } else if (!feasible && problem_.free_bias) {
     zero_sum(problem_, point.beta);
   }
   evaluate(point);

@@ -6,6 +6,7 @@
 
 #include "fenchel/base/dense.hpp"
 #include "fenchel/base/sum.hpp"
+#include "fenchel/base/zeros.hpp"
 #include "fenchel/problem/certificate.hpp"
 #include "fenchel/problem/feasibility.hpp"
 
@@ -17,10 +18,6 @@ constexpr std::size_t most_columns = 512;
 constexpr std::size_t most_entries = std::size_t{1} << 27;
 
 using Columns = UnpenalizedColumns::Columns;
-
-bool all_zero(std::span<const double> beta) {
-  return std::all_of(beta.begin(), beta.end(), [](double b) { return b == 0.0; });
-}
 
 // The unpenalised columns as a dense matrix, each scaled by a power of two, which is exact; columns without an entry
 // ask for nothing and are left out.

@@ -11,8 +11,8 @@
 #include "fenchel/data/neighbours.hpp"
 #include "fenchel/data/residence.hpp"
 #include "fenchel/registry/multiclass_solvers.hpp"
+#include "fenchel/registry/relay.hpp"
 #include "fenchel/registry/solvers.hpp"
-#include "fenchel/registry/turns.hpp"
 #include "fenchel/solver/folded_columns.hpp"
 #include "fenchel/solver/merged_rows.hpp"
 
@@ -102,53 +102,8 @@ struct JointStart {
   }
 };
 
-// What a turn of a fit is about to spend.
-run::Options options_for(const Turn& turn, const run::Options& options, double passes, double seconds) {
-  run::Options own = options;
-  own.max_passes = std::min(options.max_passes - passes, turn.most_passes);
-  own.time_limit = options.time_limit - seconds;
-  if (options.observe) {
-    own.observe = [&options, passes, seconds](run::Progress progress) {
-      progress.seconds += seconds;
-      progress.passes += passes;
-      options.observe(progress);
-    };
-  }
-  return own;
-}
-
-// Whether the next solver goes on: not where the user, or a limit that the user set, ends the fit.
-bool gives_way(const run::Outcome& outcome, const Turn& turn) {
-  if (outcome.status == run::Status::stalled) return true;
-  return outcome.status == run::Status::max_passes && std::isfinite(turn.most_passes);
-}
-
 // Duals that another method got stuck at lead newton astray; its answer is no worse than these all the same.
 bool starts_afresh(std::size_t turn, std::string_view solver) { return turn > 0 && solver == solver::Newton::name; }
-
-// What came before a turn is part of the outcome.
-template <class Result>
-void add_passes(Result& result, const run::Outcome& before) {
-  result.passes += before.passes;
-  result.certificate_passes += before.certificate_passes;
-  result.certificate_seconds += before.certificate_seconds;
-}
-
-// One output: the solvers have their turns, each from the best point of the one before. `attempt(turn, start, options)` is a run.
-template <class Result, class Start, class Attempt, class StartAt>
-Result run_in_turns(std::span<const Turn> turns, const Start& start, const run::Options& options, Attempt&& attempt,
-                    StartAt&& start_at) {
-  const Stopwatch clock;
-  Result result = attempt(0, start, options_for(turns.front(), options, 0.0, 0.0));
-  for (std::size_t k = 1; k < turns.size() && gives_way(result, turns[k - 1]); ++k) {
-    if (!(result.passes < options.max_passes)) break;
-    const Result before = std::move(result);
-    const auto from = start_at(before);
-    result = attempt(k, from.view(), options_for(turns[k], options, before.passes, clock.seconds()));
-    add_passes(result, before);
-  }
-  return result;
-}
 
 // A point that a run ended with, as the next one takes it.
 struct Reached {
@@ -174,31 +129,32 @@ Fit fit_jointly(const Plan& plan, const run::Options& options, std::span<const s
   const MulticlassSolverEntry& chosen = choose(settings.solver, problem, demands(settings));
   const std::vector<Turn> turns =
       turns_of(chosen.name, settings, plan.penalty(), problem.rows(), problem.dimension());
-  const auto attempt = [&](std::size_t turn, const solver::MulticlassStart& from, const run::Options& own) {
+  const auto attempt = [&](std::size_t turn, const solver::MulticlassStart& from, auto&& options_now) {
     const MulticlassSolverEntry& entry = choose(turns[turn].solver, problem, demands(settings));
     const bool by_rows = entry.name == solver::MulticlassSdca::name;
     const bool first_by_rows = entry.name == solver::StagedNewton::name;
     const solver::RowOrder row_order =
         by_rows || first_by_rows ? row_order_for(problem.design.matrix, settings) : solver::RowOrder::shuffled;
     result.solver = entry.name;
-    if (by_rows) result.row_order = row_order;
+    result.row_order = by_rows ? std::optional(row_order) : std::nullopt;
     const solver::Conduct conduct{.seed = settings.seed,
                                   .rows = row_order,
                                   .ascent = settings.ascent.resolve(),
-                                  .gradient = settings.gradient.resolve(own.max_passes)};
+                                  .gradient = settings.gradient.resolve(options.max_passes)};
     const std::optional<solver::FoldedColumns> folded = folded_columns_for(problem, entry, row_order);
     const solver::MulticlassStart begin = starts_afresh(turn, entry.name) ? solver::MulticlassStart{} : from;
     const auto make = [&](const problem::MulticlassProblem& given) { return entry.make(given, begin, conduct); };
     const std::unique_ptr<solver::MulticlassSolver> solver =
         folded ? std::make_unique<solver::FoldedSolver>(*folded, make) : make(problem);
-    return run::run(problem, *solver, own, from);
+    return run::run(problem, *solver, options_now(), from);
   };
   const auto start_at = [&](const run::MulticlassResult& reached) {
     return JointlyReached{
         .w = reached.w, .b = reached.b, .beta = unweighted(reached.beta, plan.combined_weights())};
   };
   const JointStart begin(start);
-  const auto run = run_in_turns<run::MulticlassResult>(turns, begin.view(), options, attempt, start_at);
+  const run::MulticlassResult run =
+      Relay<run::MulticlassResult>(turns, options).run(begin.view(), attempt, start_at);
   result.outputs.resize(k, {.w = {},
                             .b = 0.0,
                             .beta = {},
@@ -230,14 +186,15 @@ struct Method {
   }
 
   // From `begin`, to be no worse than `start`.
+  template <class OptionsNow>
   [[nodiscard]] run::Result run(const problem::Problem& problem, const solver::Start& begin,
-                                const solver::Start& start, const run::Options& options) const {
+                                const solver::Start& start, OptionsNow&& options_now) const {
     const auto make = [&](const problem::Problem& given, const solver::Start& from) {
       return entry.make(given, from, conduct);
     };
     const std::unique_ptr<solver::Solver> solver =
         merged ? std::make_unique<solver::MergedSolver>(*merged, problem, begin, make) : make(problem, begin);
-    return run::run(problem, *solver, options, start);
+    return run::run(problem, *solver, options_now(), start);
   }
 };
 
@@ -286,15 +243,18 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
       .gradient = settings.gradient.resolve(options.max_passes)};
   const std::string_view chosen = choose(settings.solver, first, demands(settings), conduct).name;
   const std::vector<Turn> turns = turns_of(chosen, settings, plan.penalty(), first.rows(), first.dimension());
-  std::vector<std::unique_ptr<const Method>> methods;  // of the turns that came so far
+  std::vector<std::unique_ptr<const Method>> methods;  // that had a turn so far
+  const auto method_of = [&](std::string_view name) -> const Method& {
+    const auto known = std::ranges::find(methods, name, [](const auto& method) { return method->entry.name; });
+    if (known != methods.end()) return **known;
+    return *methods.emplace_back(std::make_unique<Method>(plan, first, name, conduct));
+  };
   Fit result;
   for (std::size_t k = 0; k < plan.outputs(); ++k) {
     const problem::Problem problem = plan.problem(k);
-    const auto attempt = [&](std::size_t turn, const solver::Start& from, const run::Options& own) {
-      if (turn == methods.size())
-        methods.push_back(std::make_unique<Method>(plan, first, turns[turn].solver, conduct));
+    const auto attempt = [&](std::size_t turn, const solver::Start& from, auto&& options_now) {
       const solver::Start begin = starts_afresh(turn, turns[turn].solver) ? solver::Start{} : from;
-      return methods[turn]->run(problem, begin, from, own);
+      return method_of(turns[turn].solver).run(problem, begin, from, options_now);
     };
     const auto start_at = [&](const run::Result& reached) {
       return Reached{.w = reached.w, .b = reached.b, .alpha = unweighted(reached.beta, plan.combined_weights())};
@@ -311,7 +271,7 @@ Fit fit(const Plan& plan, const run::Options& options, std::span<const solver::S
       };
     }
     const solver::Start begin = start.empty() ? solver::Start{} : start[k];
-    auto run = run_in_turns<run::Result>(turns, begin, remaining, attempt, start_at);
+    run::Result run = Relay<run::Result>(turns, remaining).run(begin, attempt, start_at);
     result.outputs.push_back({.w = std::move(run.w),
                               .b = run.b,
                               .beta = std::move(run.beta),

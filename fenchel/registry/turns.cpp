@@ -42,11 +42,14 @@ std::vector<Turn> turns_of(std::string_view chosen, const Settings& settings, co
     return turns;
   }
   if (!add(solver::Newton::name)) {
-    for (const std::string_view heir : {solver::Fista::name, solver::Bmrm::name}) add(heir);
+    for (const std::string_view heir : {solver::Sdca::name, solver::Fista::name, solver::Bmrm::name}) add(heir);
   }
   if (turns.size() == 1) return turns;
   for (Turn& turn : turns) turn.most_passes = patience_with(turn.solver);
-  turns.push_back({.solver = chosen});  // which has not had all of its time yet
+  // Who was cut short has the rest; not newton, which would go the same way again.
+  const auto patient =
+      std::ranges::find_if(turns, [](const Turn& turn) { return turn.solver != solver::Newton::name; });
+  turns.push_back({.solver = patient->solver});
   return turns;
 }
 

@@ -33,7 +33,7 @@ class Keeper {
   virtual void certify() = 0;
   // The point that the solver was given to start from, if there is one: the answer is to be no worse.
   virtual void certify_start() = 0;
-  // All zeros, which takes no pass: nor is the answer to be worse than these.
+  // All zeros, which takes no pass: nor is the answer to be worse than these. Nothing where a constraint forbids them.
   virtual void certify_origin() = 0;
   [[nodiscard]] virtual bool has_start() const = 0;
   [[nodiscard]] virtual const problem::Certificate& certificate() const = 0;
@@ -88,10 +88,10 @@ class Incumbent : public Keeper {
     return std::nullopt;
   }
 
-  // Both or none.
-  void take_as_pair(Primal primal, Dual dual) {
+  // Either as any other point; both where they are the optimum exactly, which other points may miss by what rounding takes.
+  void take_origin(Primal primal, Dual dual) {
     const problem::Certificate pair = certifier.pair(primal, dual);
-    if (!(pair.gap < best_pair.gap)) return;
+    if (pair.gap > 0.0 || !pair.valid()) return take(std::move(primal), std::move(dual));
     best_pair = pair;
     best_primal = std::move(primal);
     best_dual = std::move(dual);
@@ -131,13 +131,14 @@ class ScalarIncumbent final : public Incumbent<problem::Certifier, problem::Prim
       : Incumbent(problem, solver, start),
         rows_(problem.rows()),
         dimension_(problem.dimension()),
+        origin_allowed_(!problem.penalty.constraint() ||
+                        penalty::contains(*problem.penalty.constraint(), std::vector<double>(dimension_, 0.0))),
         cornered_(loss::smoothness(problem.loss) == 0.0) {}
 
   void certify_origin() override {
+    if (!origin_allowed_) return;
     problem::PrimalPoint primal = certifier.primal_with_best_bias(std::vector<double>(dimension_, 0.0), 0.0);
-    problem::DualPoint dual = certifier.dual(std::vector<double>(rows_, 0.0));
-    take_as_pair(primal, dual);
-    take(std::move(primal), std::move(dual));
+    take_origin(std::move(primal), certifier.dual(std::vector<double>(rows_, 0.0)));
   }
 
   void release(Result& result) {
@@ -174,6 +175,7 @@ class ScalarIncumbent final : public Incumbent<problem::Certifier, problem::Prim
   }
 
   std::size_t rows_, dimension_;
+  bool origin_allowed_;
   bool cornered_;  // whether the loss has kinks
 };
 
@@ -189,9 +191,7 @@ class MulticlassIncumbent final
 
   void certify_origin() override {
     problem::MulticlassPrimal primal = certifier.primal_with_best_bias(LargeVector(weights_, 0.0), {});
-    problem::MulticlassDual dual = certifier.dual(LargeVector(duals_, 0.0));
-    take_as_pair(primal, dual);
-    take(std::move(primal), std::move(dual));
+    take_origin(std::move(primal), certifier.dual(LargeVector(duals_, 0.0)));
   }
 
   void release(MulticlassResult& result) {
@@ -274,7 +274,7 @@ Outcome iterate(solver::Method& solver, Keeper& incumbent, const Options& option
   if (start_is_enough()) {
     result.status = Status::optimal;
     result.certificate = incumbent.certificate();
-    result.passes += afterwards;
+    result.passes += solver.passes_aside() + afterwards;
     return result;
   }
   result.passes += solver.passes_aside();

@@ -61,8 +61,8 @@ struct MulticlassResult : Outcome {
 
 bool meets(const problem::Certificate& certificate, const Options& options);
 
-// `start` is what the solver was given: where it has weights, the answer is no worse, and the solver is not asked at all where it
-// is good enough.
+// `start` is what the solver was given: where it has weights, and the limit on passes leaves room for a certificate more, the answer is
+// no worse, and the solver is not asked at all where it is good enough.
 Result run(const problem::Problem& problem, solver::Solver& solver, const Options& options,
            const solver::Start& start = {});
 MulticlassResult run(const problem::MulticlassProblem& problem, solver::MulticlassSolver& solver,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -45,14 +47,29 @@ TEST(Random, AShuffleLosesNothing) {
   }
 }
 
-// Where a b is just below 2^64, half of all numbers would be rejected or favour some pairs.
-TEST(Random, PairsAreUniformWhereBoundsAreLarge) {
+// Of the 2^64 numbers the first 2^64 mod a b of each part are one too many.
+TEST(Random, PairsLeaveOutWhatIsTooMany) {
+  constexpr std::uint64_t a = 3, b = 3;                      // 2^64 mod 9 = 7
+  constexpr std::uint64_t part = ~std::uint64_t{0} / 9 + 1;  // 9 part = 2^64 + 2
+  for (const std::uint64_t rejected : {std::uint64_t{0}, part}) {
+    std::vector<std::uint64_t> numbers{rejected, 2 * part + 1};  // 9 (2 part + 1) = 2 2^64 + 13
+    auto next = numbers.begin();
+    const auto pair = Random::two_below(a, b, [&] { return *next++; });
+    EXPECT_EQ(next, numbers.end());
+    EXPECT_EQ(pair, (std::pair<std::uint64_t, std::uint64_t>{0, 2}));
+  }
+  std::vector<std::uint64_t> taken{2 * part + 1};
+  EXPECT_EQ(Random::two_below(a, b, [&] { return taken.front(); }),
+            (std::pair<std::uint64_t, std::uint64_t>{0, 2}));
+}
+
+TEST(Random, PairsOfLargeBoundsAreUniform) {
   constexpr std::uint64_t a = (std::uint64_t{3} << 30) + 1, b = (std::uint64_t{1} << 32) - 5;
-  Random random(9);
+  std::mt19937_64 engine(9);
   constexpr int draws = 100000, parts = 4;
   std::array<std::array<int, parts>, parts> counts{};
   for (int k = 0; k < draws; ++k) {
-    const auto [first, second] = random.two_below(a, b);
+    const auto [first, second] = Random::two_below(a, b, engine);
     ASSERT_LT(first, a);
     ASSERT_LT(second, b);
     ++counts[first / (a / parts + 1)][second / (b / parts + 1)];

@@ -76,6 +76,13 @@ class Limits(CliTest):
     def test_time(self):
         self.check_stopped("time-limit", "--time-limit", "0.05")
 
+    def test_auto_keeps_to_them(self):
+        for passes in (5, 40, 300, 520):
+            report = self.json("train", "d", "m", "--lambda", "1e-7", "--tol", "1e-14", "--max-passes", passes, code=4)
+            self.assertEqual(report["status"], "max-passes")
+            self.assertLessEqual(report["passes"], passes + 40)  # a step of newton is the least it takes
+            self.assertTrue(self.json("certify", "d", "m")["certified"])
+
 
 class Data(CliTest):
     def test_standard_input(self):
