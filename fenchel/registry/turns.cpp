@@ -17,7 +17,7 @@ constexpr std::size_t small_size = 1000;
 double patience_with(std::string_view solver) {
   if (solver == solver::Sdca::name || solver == solver::AcceleratedSdca::name) return 500.0;
   if (solver == solver::Newton::name) return 4000.0;
-  if (solver == solver::Fista::name) return 2000.0;
+  if (solver == solver::Fista::name) return 5000.0;
   if (solver == solver::Bmrm::name) return 600.0;
   return infinity;
 }
