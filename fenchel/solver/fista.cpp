@@ -9,7 +9,7 @@
 namespace fenchel::solver {
 namespace {
 
-constexpr double growth = 2.0;
+constexpr double curvature_growth = 2.0;
 constexpr double decay = 0.9;
 // Differences of risks below this share of the risk are rounding, not descent.
 constexpr double resolution = 1e-13;
@@ -80,7 +80,7 @@ int FistaOf<Kind>::backtrack(double risk_at_y) {
       settled_ = first && model > 100 * floor;  // never lower L on the word of rounding errors
       return passes;
     }
-    L_ *= growth;
+    L_ *= curvature_growth;
   }
 }
 
