@@ -29,7 +29,7 @@ void FactoredSquare::clear(std::size_t size) {
   square_.setZero(d, d);
 }
 
-bool FactoredSquare::factorize(double scale, Eigen::Ref<const Vector> ridge, double lift) {
+bool FactoredSquare::factorize(double scale, const Eigen::Ref<const Vector>& ridge, double lift) {
   const Vector diagonal = square_.diagonal();
   for (Eigen::Index j = 0; j < square_.cols(); ++j) {
     square_.row(j).tail(square_.cols() - j - 1) = scale * square_.col(j).tail(square_.cols() - j - 1).transpose();

@@ -36,7 +36,7 @@ class FactoredSquare {
   [[nodiscard]] std::span<double> lower() { return {square_.data(), static_cast<std::size_t>(square_.size())}; }
 
   // Where the diagonal is raised by a factor 1 + lift. Whether all pivots are positive; where one is not, there is nothing to solve with.
-  bool factorize(double scale, Eigen::Ref<const Vector> ridge, double lift);
+  bool factorize(double scale, const Eigen::Ref<const Vector>& ridge, double lift);
   void solve_in_place(Eigen::Ref<Vector> x) const;
   void multiply(Eigen::Ref<const Vector> x, Eigen::Ref<Vector> product) const;  // A x
 

@@ -15,7 +15,7 @@ constexpr double share_of_gap = 0.1;
 // under a weak penalty it says little about how far its value is from the optimum.
 constexpr int patience = 3;
 constexpr double tightening = 0.1;
-constexpr double large_gap = 0.01;   // of the problem's value
+constexpr double large_gap = 0.01;  // of the problem's value
 // Where the value rises by this factor, both shares become so much less: a gap above (kappa/2) ||w - y||^2 is more than the theory of inexact
 // proximal point methods allows, and where lambda is tiny errors then grow from subproblem to subproblem.
 constexpr double far_rise = 4.0;
