@@ -50,7 +50,7 @@ void FactoredSquare::solve_in_place(Eigen::Ref<Vector> x) const {
   factor.solveInPlace(x);
 }
 
-void FactoredSquare::multiply(Eigen::Ref<const Vector> x, Eigen::Ref<Vector> product) const {
+void FactoredSquare::multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> product) const {
   product.noalias() = square_.selfadjointView<Eigen::Lower>() * x;
 }
 

@@ -38,7 +38,7 @@ class FactoredSquare {
   // Where the diagonal is raised by a factor 1 + lift. Whether all pivots are positive; where one is not, there is nothing to solve with.
   bool factorize(double scale, const Eigen::Ref<const Vector>& ridge, double lift);
   void solve_in_place(Eigen::Ref<Vector> x) const;
-  void multiply(Eigen::Ref<const Vector> x, Eigen::Ref<Vector> product) const;  // A x
+  void multiply(const Eigen::Ref<const Vector>& x, Eigen::Ref<Vector> product) const;  // A x
 
  private:
   Matrix square_;  // above the diagonal R, with R_ii = 1 in scale A + diag(ridge) = R' diag(pivots) R
